@@ -1,0 +1,55 @@
+//! Attempts under way.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use gonets_core::{
+    ids::{AppNo, EndpointNo, MessageId},
+    profile::Profile,
+    progress::Progress,
+};
+
+use crate::{
+    config::HostNo,
+    effect::{SendId, Source},
+    slots::Grant,
+};
+
+/// What must be known of an attempt when it ends, even if its endpoint is gone by then.
+#[derive(Debug, Clone)]
+pub(crate) struct Flight {
+    pub(crate) endpoint: EndpointNo,
+    pub(crate) app: AppNo,
+    pub(crate) host: HostNo,
+    pub(crate) message: MessageId,
+    pub(crate) source: Source,
+    pub(crate) critical: bool,
+    pub(crate) progress: Progress,
+    pub(crate) profile: Arc<Profile>,
+    /// `None` for a retry by hand, which takes no slot.
+    pub(crate) grant: Option<Grant>,
+    /// Slot-time charged in advance; settled when the attempt ends.
+    pub(crate) charged: Duration,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Flights {
+    last: u64,
+    under_way: HashMap<SendId, Flight>,
+}
+
+impl Flights {
+    pub(crate) fn start(&mut self, flight: Flight) -> SendId {
+        self.last += 1;
+        let id = SendId(self.last);
+        self.under_way.insert(id, flight);
+        id
+    }
+
+    pub(crate) fn end(&mut self, id: SendId) -> Option<Flight> {
+        self.under_way.remove(&id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.under_way.len()
+    }
+}

@@ -1,0 +1,94 @@
+//! What can happen to a shard.
+
+use std::time::Duration;
+
+use gonets_core::{
+    decide::Finished,
+    ids::{EndpointNo, MessageId},
+    progress::Progress,
+    rule::Rule,
+    time::Timestamp,
+};
+
+use crate::{config::LaneConfig, effect::SendId};
+
+/// One thing that happened, in the order in which it did.
+#[derive(Debug)]
+pub enum Input {
+    /// An endpoint was made or changed. A new lane starts empty; see [`Input::Backlog`].
+    Lane(LaneConfig),
+    /// An endpoint was deleted: nothing more is sent to it.
+    LaneGone(EndpointNo),
+    /// At start: a lane has rows in the store.
+    Backlog { endpoint: EndpointNo, fresh: bool, by_hand: bool, next_due: Option<Timestamp> },
+    /// At start: an endpoint's pause that was still on.
+    Throttled { endpoint: EndpointNo, until: Timestamp, in_a_row: u32 },
+    /// A delivery was committed.
+    Arrived(Arrival),
+    /// A retry by hand was committed.
+    ByHand { endpoint: EndpointNo, message: MessageId, critical: bool, attempts: u32 },
+    /// A window that was asked for.
+    Loaded { endpoint: EndpointNo, window: Window },
+    /// A window could not be read; it is asked for again later.
+    NotLoaded { endpoint: EndpointNo },
+    /// An attempt ended.
+    Replied(Reply),
+    /// The record of an outcome is durable (or was refused for good: the row was gone).
+    Durable { endpoint: EndpointNo, message: MessageId, by_hand: bool, next_due: Option<Timestamp> },
+    /// Shutting down: nothing new is sent; what is in flight may end.
+    Drain,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    pub endpoint: EndpointNo,
+    pub message: MessageId,
+    pub critical: bool,
+    /// Not before this instant (`deliverAt`).
+    pub due: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Reply {
+    pub send: SendId,
+    pub finished: Finished,
+    /// How long the slot was held.
+    pub took: Duration,
+    /// The peer did not answer within the time-out.
+    pub timed_out: bool,
+    /// The instant from which the message's age counts (R7).
+    pub ages_from: Timestamp,
+}
+
+/// The head of a lane as the store had it when it was read.
+#[derive(Debug, Default)]
+pub struct Window {
+    pub fresh: Vec<FreshItem>,
+    /// Fewer fresh rows than asked for were there.
+    pub fresh_end: bool,
+    pub due: Vec<DueItem>,
+    pub next_due: Option<Timestamp>,
+    pub by_hand: Vec<HandItem>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct FreshItem {
+    pub message: MessageId,
+    pub critical: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct DueItem {
+    pub message: MessageId,
+    pub critical: bool,
+    pub due: Timestamp,
+    pub rule: Rule,
+    pub progress: Progress,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct HandItem {
+    pub message: MessageId,
+    pub critical: bool,
+    pub attempts: u32,
+}

@@ -1,0 +1,64 @@
+//! One endpoint's lane: its window, its caps, and what holds it.
+
+use gonets_core::time::Timestamp;
+
+use crate::{cap::Cap, config::LaneConfig, pace::Pace, window::Window};
+
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) config: LaneConfig,
+    pub(crate) window: Window,
+    pub(crate) cap: Cap,
+    pub(crate) pace: Pace,
+    pub(crate) throttle: Throttled,
+    /// Disabled by its owner or by Gonets; set here at once when an answer says so.
+    pub(crate) disabled: bool,
+    pub(crate) in_flight: u32,
+}
+
+/// The pause that an endpoint asked for with 429 (R8).
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Throttled {
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) in_a_row: u32,
+}
+
+impl Lane {
+    pub(crate) fn new(config: LaneConfig) -> Self {
+        let mut pace = Pace::default();
+        pace.configure(config.throttle_rate);
+        Self {
+            cap: Cap::new(config.concurrency),
+            window: Window::default(),
+            throttle: Throttled::default(),
+            disabled: config.disabled,
+            in_flight: 0,
+            pace,
+            config,
+        }
+    }
+
+    pub(crate) fn configure(&mut self, config: LaneConfig, now: Timestamp) {
+        self.cap.limit(config.concurrency);
+        self.pace.configure(config.throttle_rate);
+        if self.disabled && !config.disabled {
+            self.cap.restart();
+            self.pace.release(now);
+        }
+        self.disabled = config.disabled;
+        self.config = config;
+    }
+
+    /// Ends a pause whose time has come. The lane starts gently (R15).
+    pub(crate) fn end_pause(&mut self, now: Timestamp) {
+        if self.throttle.until.is_some_and(|until| until <= now) {
+            self.throttle.until = None;
+            self.cap.restart();
+            self.pace.release(now);
+        }
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.in_flight < self.cap.now()
+    }
+}

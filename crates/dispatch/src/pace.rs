@@ -1,0 +1,148 @@
+//! How many requests a second a lane may start: its configured rate, and the gentle start after a
+//! pause (R15): one a second, doubled after each second with a success, halved after one with a
+//! failure, until nothing is held back by it any more.
+
+use gonets_core::time::Timestamp;
+
+const MICROS: i64 = 1_000_000;
+/// A rate above which pacing holds nothing back that the lane's cap would not.
+const FREE_RATE: u32 = 256;
+/// A lane that fell behind its rate may catch up by this much, so that timers of a millisecond do
+/// not eat into high rates.
+const CATCH_UP_US: i64 = 10_000;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pace {
+    configured: Option<u32>,
+    release: Option<Release>,
+    next_us: i64,
+}
+
+#[derive(Debug, Clone)]
+struct Release {
+    per_second: u32,
+    second_ends: Timestamp,
+    succeeded: bool,
+    failed: bool,
+}
+
+impl Pace {
+    pub(crate) fn configure(&mut self, rate: Option<u32>) {
+        self.configured = rate.filter(|rate| *rate > 0);
+    }
+
+    /// A pause has ended: start gently.
+    pub(crate) fn release(&mut self, now: Timestamp) {
+        self.release = Some(Release {
+            per_second: 1,
+            second_ends: now.saturating_add(std::time::Duration::from_secs(1)),
+            succeeded: false,
+            failed: false,
+        });
+        self.next_us = micros(now);
+    }
+
+    /// An attempt ended.
+    pub(crate) fn on_reply(&mut self, delivered: bool, failed: bool) {
+        if let Some(release) = &mut self.release {
+            release.succeeded |= delivered;
+            release.failed |= failed;
+        }
+    }
+
+    /// Takes the right to one request, or says when there will be one.
+    pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Timestamp> {
+        self.adjust(now);
+        let rate = match (self.configured, self.release.as_ref().map(|r| r.per_second)) {
+            (None, None) => return Ok(()),
+            (Some(rate), None) | (None, Some(rate)) => rate,
+            (Some(configured), Some(release)) => configured.min(release),
+        };
+        let now_us = micros(now);
+        if self.next_us > now_us {
+            let millis = self.next_us.div_euclid(1000) + i64::from(self.next_us.rem_euclid(1000) > 0);
+            return Err(Timestamp::from_millis(millis));
+        }
+        self.next_us = self.next_us.max(now_us - CATCH_UP_US) + MICROS / i64::from(rate);
+        Ok(())
+    }
+
+    fn adjust(&mut self, now: Timestamp) {
+        let Some(release) = &mut self.release else { return };
+        if now < release.second_ends {
+            return;
+        }
+        if release.failed {
+            release.per_second = (release.per_second / 2).max(1);
+        } else if release.succeeded {
+            release.per_second *= 2;
+        }
+        release.succeeded = false;
+        release.failed = false;
+        release.second_ends = now.saturating_add(std::time::Duration::from_secs(1));
+        if release.per_second >= FREE_RATE {
+            self.release = None;
+        }
+    }
+}
+
+fn micros(at: Timestamp) -> i64 {
+    at.as_millis().saturating_mul(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(1_000_000 + millis)
+    }
+
+    fn started_within(pace: &mut Pace, from: i64, to: i64) -> usize {
+        (from..to).filter(|ms| pace.take(at(*ms)).is_ok()).count()
+    }
+
+    #[test]
+    fn without_a_rate_nothing_is_held_back() {
+        let mut pace = Pace::default();
+        assert_eq!(started_within(&mut pace, 0, 1000), 1000);
+    }
+
+    #[test]
+    fn r22_a_configured_rate_is_kept_and_spaced() {
+        let mut pace = Pace::default();
+        pace.configure(Some(50));
+        let first = started_within(&mut pace, 0, 1000);
+        assert!((50..=51).contains(&first), "{first}");
+        assert_eq!(started_within(&mut pace, 1000, 2000), 50);
+        let mut pace = Pace::default();
+        pace.configure(Some(50));
+        pace.next_us = micros(at(0));
+        assert_eq!(pace.take(at(0)), Ok(()));
+        assert_eq!(pace.take(at(0)), Err(at(20)));
+    }
+
+    #[test]
+    fn r15_a_release_doubles_each_second_with_a_success() {
+        let mut pace = Pace::default();
+        pace.release(at(0));
+        let mut seconds = Vec::new();
+        for second in 0..4 {
+            seconds.push(started_within(&mut pace, second * 1000, (second + 1) * 1000));
+            pace.on_reply(true, false);
+        }
+        assert_eq!(seconds, [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn r15_a_failure_halves_it() {
+        let mut pace = Pace::default();
+        pace.release(at(0));
+        for second in 0..3 {
+            started_within(&mut pace, second * 1000, (second + 1) * 1000);
+            pace.on_reply(true, false);
+        }
+        pace.on_reply(true, true);
+        assert_eq!(started_within(&mut pace, 3000, 4000), 2);
+    }
+}
