@@ -1,0 +1,132 @@
+//! Carrying out what the machine wants.
+
+use std::sync::Arc;
+
+use gonets_core::{outcome::Outcome as Came, time::Timestamp};
+use gonets_dispatch::{
+    effect::{self, Effect},
+    input::Window,
+};
+use gonets_store::{
+    committer::Job,
+    query::{Answer, Queries},
+    record::{Disabled, DisabledBy, Scope},
+    tx::{GateWrite, Tx},
+};
+
+use super::{Ack, Driver, Happening, Read};
+use crate::{
+    bodies::Message,
+    courier::{self, Errand},
+    operations,
+};
+
+/// Of a window's messages, so many bytes are read along with it.
+const HEAD_BYTES: usize = 1 << 20;
+/// They are read in groups of this many.
+const HEAD_GROUP: usize = 32;
+
+impl Driver {
+    pub(super) fn carry_out(&mut self, effects: &mut Vec<Effect>) {
+        let mut records = Vec::new();
+        let mut rest = Vec::new();
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Record(record) => records.push(self.outcome(record)),
+                other => rest.push(other),
+            }
+        }
+        if !records.is_empty() {
+            self.committer.submit_outcomes(records.into_iter());
+        }
+        for effect in rest {
+            match effect {
+                Effect::Send(send) => self.send(send),
+                Effect::Load(load) => self.load(load),
+                Effect::Record(_) => {}
+            }
+        }
+    }
+
+    fn outcome(&mut self, record: effect::Record) -> Job<Ack> {
+        let attempt = self.attempts.remove(&record.send);
+        if record.source != effect::Source::Hand {
+            self.bodies.done(record.message);
+        }
+        let gate = self.gate(&record, attempt.as_ref().map(|attempt| attempt.outcome));
+        let outcome = operations::outcome(&record, attempt, gate);
+        Job { tx: Tx::Outcome(Box::new(outcome)), ack: Ack::Outcome { bare: false } }
+    }
+
+    /// The endpoint's gate as this outcome leaves it; `None` where it changes nothing. The
+    /// directory takes it at once, so that the next outcome builds on it.
+    fn gate(&self, record: &effect::Record, came: Option<Came>) -> Option<GateWrite> {
+        if record.throttle.is_none() && !record.disable {
+            return None;
+        }
+        let scope = Scope::Endpoint(record.endpoint);
+        let mut gate = self.road.directory.gate(scope);
+        if let Some(throttle) = record.throttle {
+            gate.throttled_until = throttle.until.filter(|_| throttle.in_a_row > 0 || came == Some(Came::Throttled));
+            gate.throttles = throttle.in_a_row;
+        }
+        if record.disable && gate.disabled.is_none() {
+            let since: Timestamp = self.road.clock.wall();
+            gate.disabled = Some(Disabled { since, why: DisabledBy::Gone });
+        }
+        self.road.directory.apply_gate(scope, gate.clone());
+        Some(GateWrite { scope, gate })
+    }
+
+    fn send(&mut self, send: effect::Send) {
+        let directory = &self.road.directory;
+        let endpoint = directory.endpoint(send.endpoint);
+        let profile = endpoint.as_ref().and_then(|e| directory.app(e.app)).map(|app| Arc::clone(&app.profile));
+        let (Some(endpoint), Some(profile)) = (endpoint, profile) else {
+            // The machine only knows lanes that came from the directory, and those stay readable.
+            tracing::error!(endpoint = %send.endpoint, "an attempt of an unknown endpoint was asked for");
+            return;
+        };
+        let errand = Errand { send, endpoint, profile, message: self.bodies.get(send.message) };
+        tokio::spawn(courier::run(Arc::clone(&self.road), errand));
+    }
+
+    fn load(&self, load: effect::Load) {
+        let road = Arc::clone(&self.road);
+        tokio::task::spawn_blocking(move || {
+            let read = match read(road.queries.as_ref(), load) {
+                Ok((window, messages)) => Read { endpoint: load.endpoint, window: Some(window), messages },
+                Err(cause) => {
+                    tracing::warn!(endpoint = %load.endpoint, %cause, "a lane could not be read; it is tried again");
+                    Read { endpoint: load.endpoint, window: None, messages: Vec::new() }
+                }
+            };
+            // Without a driver the process is ending.
+            let _ = road.reports.send(Happening::Read(Box::new(read)));
+        });
+    }
+}
+
+fn read(queries: &dyn Queries, load: effect::Load) -> Answer<(Window, Vec<Message>)> {
+    let window = operations::window(queries, load)?;
+    let ids: Vec<_> =
+        window.due.iter().map(|row| row.message).chain(window.fresh.iter().map(|row| row.message)).collect();
+    let messages = head(queries, &ids)?;
+    Ok((window, messages))
+}
+
+/// The messages at the head of a window, as far as they are small enough to keep.
+fn head(queries: &dyn Queries, ids: &[gonets_core::ids::MessageId]) -> Answer<Vec<Message>> {
+    let mut messages = Vec::new();
+    let mut bytes = 0;
+    for group in ids.chunks(HEAD_GROUP) {
+        if bytes > HEAD_BYTES {
+            break;
+        }
+        for record in queries.messages(group)? {
+            bytes += record.payload.as_ref().map_or(0, bytes::Bytes::len);
+            messages.push(Message::stored(record));
+        }
+    }
+    Ok(messages)
+}

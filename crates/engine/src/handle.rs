@@ -1,0 +1,101 @@
+//! How the service commits, asks and waits.
+
+use std::sync::Arc;
+
+use gonets_core::{ids::IdCodec, time::Clock};
+use gonets_store::{
+    committer::{Committer, Job},
+    query::{Answer, Queries, QueryError},
+    tx::{Tx, Verdict},
+};
+use tokio::sync::{oneshot, watch};
+
+use crate::{directory::Directory, driver::Ack};
+
+/// A running engine. Cheap to share.
+pub struct Engine {
+    pub(crate) committer: Arc<Committer<Ack>>,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) queries: Arc<dyn Queries>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdCodec,
+    pub(crate) drain: watch::Sender<bool>,
+    pub(crate) drained: watch::Receiver<bool>,
+}
+
+/// Why an operation was not committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// Too much is waiting for the disk; ask again after a second.
+    #[error("too many operations are waiting for the disk; try again in a second")]
+    Busy,
+    /// The store has failed or is closing: whether the operation was written is not known.
+    #[error("the store is closing; whether this was written is not known, so ask again with the same idempotency key")]
+    Closing,
+}
+
+impl Engine {
+    /// Commits one operation; durable when this returns. The change is in the directory by then.
+    ///
+    /// # Errors
+    /// [`Unavailable`]; a refusal by the store is an `Ok(Err(Rejected))`.
+    pub async fn commit(&self, tx: Tx) -> Result<Verdict, Unavailable> {
+        let (reply, verdict) = oneshot::channel();
+        self.committer.submit(Job { tx, ack: Ack::Caller(reply) }).map_err(|_| Unavailable::Busy)?;
+        verdict.await.map_err(|_| Unavailable::Closing)
+    }
+
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    pub fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    /// The codec of public ids.
+    pub fn ids(&self) -> &IdCodec {
+        &self.ids
+    }
+
+    /// Asks the store, on a thread that may block.
+    ///
+    /// # Errors
+    /// As the question.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn Queries) -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        let queries = Arc::clone(&self.queries);
+        tokio::task::spawn_blocking(move || question(queries.as_ref()))
+            .await
+            .unwrap_or_else(|cause| Err(QueryError::Unreadable(cause.to_string())))
+    }
+
+    /// The store's questions, for those that may block.
+    pub fn queries(&self) -> &Arc<dyn Queries> {
+        &self.queries
+    }
+
+    /// Copies the store into `target` while everything goes on.
+    ///
+    /// # Errors
+    /// A sentence that says what went wrong.
+    pub async fn backup(&self, target: std::path::PathBuf) -> Result<(), String> {
+        let (reply, done) = oneshot::channel();
+        self.committer.backup(target, Box::new(move |result| drop(reply.send(result))));
+        done.await.unwrap_or_else(|_| Err("the store closed before the copy was complete".into()))
+    }
+
+    /// Ends in phases: nothing new is sent, what is in flight may end (each attempt has its own
+    /// deadline), its outcomes are committed, then the store is closed. Callers have stopped
+    /// accepting before.
+    pub async fn shut_down(&self) {
+        // The driver may have ended already, with the store.
+        let _ = self.drain.send(true);
+        let mut drained = self.drained.clone();
+        let _ = drained.wait_for(|drained| *drained).await;
+        let committer = Arc::clone(&self.committer);
+        let _ = tokio::task::spawn_blocking(move || committer.close()).await;
+    }
+}

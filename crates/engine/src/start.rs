@@ -1,0 +1,165 @@
+//! Starting: configuration from the store, lanes with what they left, then the writer and the loop.
+//! Nothing of the backlog is loaded here; each lane reads its own head.
+
+use std::{collections::HashSet, sync::Arc};
+
+use gonets_core::{
+    ids::{EndpointNo, IdCodec},
+    profile::{Profile, Profiles},
+    time::Clock,
+};
+use gonets_dispatch::{config::Bounds, input::Input, shard::Shard};
+use gonets_egress::Egress;
+use gonets_store::{
+    committer::{self, Committer, Job},
+    engine::{Engine as StoreEngine, Fatal},
+    entity::UnreadableDocument,
+    query::{Queries, QueryError},
+    record::Scope,
+};
+use gonets_wire::Keyring;
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    bodies::Bodies,
+    courier::Road,
+    directory::{Context, Directory},
+    driver::{Ack, Driver, Happening, landing},
+    handle::Engine,
+    unrouted,
+};
+
+/// Messages kept in memory between acceptance and their first attempts.
+const BODIES_BYTES: usize = 32 << 20;
+
+/// What an engine is made of.
+pub struct Parts {
+    pub store: Box<dyn StoreEngine>,
+    pub queries: Arc<dyn Queries>,
+    pub clock: Arc<dyn Clock>,
+    pub egress: Arc<Egress>,
+    pub profiles: Profiles,
+    pub default_profile: Arc<Profile>,
+    pub keyring: Keyring,
+    pub bounds: Bounds,
+    /// Feeds jitter.
+    pub seed: u64,
+    /// Called when the store cannot go on: the process must end.
+    pub fatal: Box<dyn FnOnce(Fatal) + Send>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the store could not be read at start: {0}")]
+    Read(#[from] QueryError),
+    #[error(transparent)]
+    Document(#[from] UnreadableDocument),
+    #[error(transparent)]
+    Store(#[from] Fatal),
+}
+
+/// Starts the engine on the current tokio runtime.
+///
+/// # Errors
+/// [`StartError`], when the store cannot be read or written.
+pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
+    let directory = Arc::new(Directory::new(Context {
+        profiles: parts.profiles,
+        default_profile: parts.default_profile,
+        egress: Arc::clone(&parts.egress),
+        keyring: parts.keyring,
+    }));
+    fill(&directory, parts.queries.as_ref())?;
+    let (inputs, orphans) = lanes(&directory, parts.queries.as_ref())?;
+    let ids = IdCodec::new(parts.queries.id_key()?);
+
+    let (reports, happenings) = mpsc::unbounded_channel();
+    let landings = reports.clone();
+    let committer = Arc::new(Committer::start(
+        parts.store,
+        Arc::clone(&parts.clock),
+        committer::Bounds::default(),
+        // Without a driver the process is ending; what landed is in the store.
+        move |landing| drop(landings.send(Happening::Landed(landing))),
+        parts.fatal,
+    )?);
+    let road = Arc::new(Road {
+        directory: Arc::clone(&directory),
+        egress: Arc::clone(&parts.egress),
+        queries: Arc::clone(&parts.queries),
+        clock: Arc::clone(&parts.clock),
+        ids: ids.clone(),
+        reports,
+    });
+    let (drain, draining) = watch::channel(false);
+    let (drained_sender, drained) = watch::channel(false);
+    let driver = Driver::new(
+        Shard::new(parts.bounds, parts.seed),
+        Arc::clone(&road),
+        Arc::clone(&committer),
+        happenings,
+        Bodies::new(BODIES_BYTES),
+        (draining, drained_sender),
+    );
+    tokio::spawn(driver.run(inputs));
+    tokio::spawn(Arc::clone(&parts.egress).run_sweeper());
+    finish_what_was_left(&road, &committer, orphans);
+    Ok(Arc::new(Engine { committer, directory, queries: parts.queries, clock: parts.clock, ids, drain, drained }))
+}
+
+fn fill(directory: &Directory, queries: &dyn Queries) -> Result<(), StartError> {
+    for (scope, gate) in queries.gates()? {
+        directory.apply_gate(scope, gate);
+    }
+    for row in queries.entities()? {
+        directory.apply(&row)?;
+    }
+    Ok(())
+}
+
+/// The lanes as the machine is to start with them, and deleted endpoints that still have rows.
+fn lanes(directory: &Directory, queries: &dyn Queries) -> Result<(Vec<Input>, Vec<EndpointNo>), StartError> {
+    let mut inputs = Vec::new();
+    let mut living = HashSet::new();
+    let mut endpoints = directory.endpoints();
+    endpoints.sort_by_key(|endpoint| endpoint.no);
+    for endpoint in endpoints {
+        let Some(config) = landing::lane_config(directory, endpoint.no) else { continue };
+        living.insert(endpoint.no);
+        inputs.push(Input::Lane(config));
+        let gate = directory.gate(Scope::Endpoint(endpoint.no));
+        if let Some(until) = gate.throttled_until {
+            inputs.push(Input::Throttled { endpoint: endpoint.no, until, in_a_row: gate.throttles });
+        }
+    }
+    let mut orphans = Vec::new();
+    for lane in queries.backlog()? {
+        if living.contains(&lane.endpoint) {
+            inputs.push(Input::Backlog {
+                endpoint: lane.endpoint,
+                fresh: lane.fresh,
+                by_hand: lane.by_hand,
+                next_due: lane.next_due,
+            });
+        } else {
+            orphans.push(lane.endpoint);
+        }
+    }
+    Ok((inputs, orphans))
+}
+
+/// Cancellations and routings that the last run did not get to.
+fn finish_what_was_left(road: &Arc<Road>, committer: &Arc<Committer<Ack>>, orphans: Vec<EndpointNo>) {
+    for endpoint in orphans {
+        if committer.submit(Job { tx: landing::cancellation(endpoint), ack: Ack::None }).is_err() {
+            tracing::warn!(%endpoint, "the deliveries of a deleted endpoint are cancelled at the next start");
+        }
+    }
+    for environment in road.directory.environments() {
+        for app in road.directory.apps(environment.no) {
+            if app.profile.hold_unrouted && !app.endpoints.is_empty() {
+                unrouted::sweep(Arc::clone(road), Arc::clone(committer), app.no);
+            }
+        }
+    }
+}
