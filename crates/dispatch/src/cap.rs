@@ -29,7 +29,12 @@ pub(crate) struct Cap {
 impl Cap {
     pub(crate) fn new(most: u32) -> Self {
         let most = most.max(1);
-        Self { now: limits::ENDPOINT_CONCURRENCY_START.min(most), most, speed: Speed::Unproven, usual: Duration::ZERO }
+        Self {
+            now: limits::ENDPOINT_CONCURRENCY_START.min(most),
+            most,
+            speed: Speed::Unproven,
+            usual: Duration::ZERO,
+        }
     }
 
     pub(crate) fn limit(&mut self, most: u32) {

@@ -59,7 +59,10 @@ pub struct Record {
 pub enum Then {
     Delivered,
     Failed(Reason),
-    Again { due: Timestamp, rule: Rule },
+    Again {
+        due: Timestamp,
+        rule: Rule,
+    },
     /// A retry by hand that failed: nothing changes.
     Untouched,
 }

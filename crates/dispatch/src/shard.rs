@@ -66,7 +66,12 @@ impl Shard {
     }
 
     /// Takes what happened, in order, at `now`; appends what is to be done, in order.
-    pub fn step(&mut self, now: Timestamp, inputs: impl IntoIterator<Item = Input>, effects: &mut Vec<Effect>) {
+    pub fn step(
+        &mut self,
+        now: Timestamp,
+        inputs: impl IntoIterator<Item = Input>,
+        effects: &mut Vec<Effect>,
+    ) {
         for input in inputs {
             self.take(now, input, effects);
         }
@@ -103,7 +108,9 @@ impl Shard {
             },
             Input::Replied(reply) => self.replied(now, &reply, effects),
             Input::Durable { endpoint, message, by_hand, next_due } => {
-                self.with_lane(now, endpoint, effects, |lane| lane.window.durable(message, by_hand, next_due));
+                self.with_lane(now, endpoint, effects, |lane| {
+                    lane.window.durable(message, by_hand, next_due)
+                });
             }
             Input::Loaded { endpoint, window } => {
                 self.with_lane(now, endpoint, effects, |lane| lane.window.loaded(window, now));
@@ -176,7 +183,13 @@ impl Shard {
         }
         lane.end_pause(now);
         if let Some(wish) = lane.window.wish(now, self.bounds.window) {
-            effects.push(Effect::Load(Load { endpoint, fresh: wish.fresh, due: wish.due, now, by_hand: wish.by_hand }));
+            effects.push(Effect::Load(Load {
+                endpoint,
+                fresh: wish.fresh,
+                due: wish.due,
+                now,
+                by_hand: wish.by_hand,
+            }));
         }
         // A due time that has passed is waited for by the read under way, not by a timer.
         if let Some(due) = lane.window.next_due().filter(|due| *due > now) {
@@ -254,7 +267,8 @@ fn launch(
     item: Item,
     grant: Option<crate::slots::Grant>,
 ) -> Effect {
-    let charged = if lane.cap.speed() == Speed::Unproven { lane.config.profile.timeout } else { lane.cap.usual() };
+    let charged =
+        if lane.cap.speed() == Speed::Unproven { lane.config.profile.timeout } else { lane.cap.usual() };
     if grant.is_some() {
         lane.in_flight += 1;
         shares.start(lane.config.app, lane.config.endpoint, charged);

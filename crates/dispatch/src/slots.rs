@@ -274,7 +274,13 @@ mod tests {
     const HOST: HostNo = HostNo(1);
 
     fn asker(endpoint: u32, app: u32, speed: Speed) -> Asker {
-        Asker { endpoint: EndpointNo(endpoint), app: AppNo(app), speed, idle: true, place: (u64::from(app), 0) }
+        Asker {
+            endpoint: EndpointNo(endpoint),
+            app: AppNo(app),
+            speed,
+            idle: true,
+            place: (u64::from(app), 0),
+        }
     }
 
     #[test]

@@ -10,11 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use gonets_core::{
-    ids::MessageId,
-    progress::Progress,
-    time::Timestamp,
-};
+use gonets_core::{ids::MessageId, progress::Progress, time::Timestamp};
 
 use crate::{
     effect::Source,
@@ -40,7 +36,11 @@ pub(crate) struct Item {
 
 #[derive(Debug, Clone, Copy)]
 enum Known {
-    Ready { source: Source, turn: Turn, progress: Progress },
+    Ready {
+        source: Source,
+        turn: Turn,
+        progress: Progress,
+    },
     /// Being tried, or its record not yet durable.
     Busy,
 }

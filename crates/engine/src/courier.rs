@@ -89,8 +89,10 @@ async fn attempt(
     which: Which,
 ) -> (Report, Option<Duration>) {
     let url = errand.endpoint.doc.url.as_str();
-    let Some((message, payload)) = message.and_then(|m| m.payload.as_ref().map(|payload| (m, payload))) else {
-        let sentence = "the payload is not kept any more (expunged or past its retention), so there is nothing to send";
+    let Some((message, payload)) = message.and_then(|m| m.payload.as_ref().map(|payload| (m, payload)))
+    else {
+        let sentence =
+            "the payload is not kept any more (expunged or past its retention), so there is nothing to send";
         return (Report::unsent(which, url, Outcome::Refused, "payload_gone", sentence.into()), None);
     };
     let Some(target) = &errand.endpoint.target else {
@@ -118,7 +120,8 @@ async fn attempt(
         )
     };
     let body = request.body.clone();
-    let mut sign = |out: &mut Vec<u8>| courier.signer.write_headers(out, &id, road.clock.wall().as_seconds(), &body);
+    let mut sign =
+        |out: &mut Vec<u8>| courier.signer.write_headers(out, &id, road.clock.wall().as_seconds(), &body);
     let exchange = road.egress.send(request, &mut sign).await;
     let retry_after = asked_pause(&exchange, errand.profile.retry_after_cap, road.clock.wall());
     (Report::of_exchange(which, url, exchange), retry_after)
@@ -172,7 +175,8 @@ impl Promise<'_> {
             ages_from,
         };
         // The driver is gone only when the process ends; the store still has the delivery.
-        let _ = self.road.reports.send(Happening::Replied(Box::new(Replied { reply, attempt: report.attempt })));
+        let _ =
+            self.road.reports.send(Happening::Replied(Box::new(Replied { reply, attempt: report.attempt })));
     }
 }
 

@@ -23,7 +23,10 @@ use gonets_wire::Keyring;
 use parking_lot::RwLock;
 
 use self::hosts::Hosts;
-pub use self::{application::App, endpoint::{Courier, Endpoint, SecretTrouble}};
+pub use self::{
+    application::App,
+    endpoint::{Courier, Endpoint, SecretTrouble},
+};
 
 /// What entries are built with.
 pub struct Context {
@@ -105,7 +108,10 @@ impl Directory {
                 if row.deleted {
                     types.retain(|_, kept| kept.row.no != row.no);
                 } else {
-                    types.insert(name.clone(), Arc::new(EventType { name, row: row.clone(), doc: row.read()? }));
+                    types.insert(
+                        name.clone(),
+                        Arc::new(EventType { name, row: row.clone(), doc: row.read()? }),
+                    );
                 }
             }
             EntityKind::Key => {
@@ -210,7 +216,12 @@ impl Directory {
 
     /// The event types of an environment, by name.
     pub fn event_types(&self, environment: EnvironmentNo) -> Vec<Arc<EventType>> {
-        self.state.read().event_types.get(&environment).map(|all| all.values().cloned().collect()).unwrap_or_default()
+        self.state
+            .read()
+            .event_types
+            .get(&environment)
+            .map(|all| all.values().cloned().collect())
+            .unwrap_or_default()
     }
 
     /// A key by the hex SHA-256 of its token.
@@ -220,8 +231,14 @@ impl Directory {
 
     /// The keys of an environment, by number.
     pub fn keys(&self, environment: EnvironmentNo) -> Vec<Arc<Key>> {
-        let mut all: Vec<_> =
-            self.state.read().keys.values().filter(|key| key.row.environment == environment).cloned().collect();
+        let mut all: Vec<_> = self
+            .state
+            .read()
+            .keys
+            .values()
+            .filter(|key| key.row.environment == environment)
+            .cloned()
+            .collect();
         all.sort_by_key(|key| key.row.no);
         all
     }

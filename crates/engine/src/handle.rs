@@ -30,7 +30,9 @@ pub enum Unavailable {
     #[error("too many operations are waiting for the disk; try again in a second")]
     Busy,
     /// The store has failed or is closing: whether the operation was written is not known.
-    #[error("the store is closing; whether this was written is not known, so ask again with the same idempotency key")]
+    #[error(
+        "the store is closing; whether this was written is not known, so ask again with the same idempotency key"
+    )]
     Closing,
 }
 

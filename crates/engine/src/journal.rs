@@ -34,7 +34,9 @@ impl Report {
         let (seen, cause) = match &exchange.seen {
             Seen::Status(status) => (outcome::Seen::Status(*status), None),
             Seen::Failed(cause) => (outcome::Seen::NoAnswer, Some((cause.code(), cause.to_string()))),
-            Seen::Blocked(denied) => (outcome::Seen::Blocked, Some((denied.code(), denied.operator().to_string()))),
+            Seen::Blocked(denied) => {
+                (outcome::Seen::Blocked, Some((denied.code(), denied.operator().to_string())))
+            }
             Seen::OurFault(fault) => (outcome::Seen::OurFault, Some((fault.code(), fault.to_string()))),
         };
         let outcome = outcome::classify(seen);
@@ -80,7 +82,11 @@ impl Report {
             sentence: Some(sentence),
             ..AttemptDetail::default()
         };
-        Self { outcome, timed_out: false, attempt: Some(which.record(outcome, None, 0, &detail, Bytes::new())) }
+        Self {
+            outcome,
+            timed_out: false,
+            attempt: Some(which.record(outcome, None, 0, &detail, Bytes::new())),
+        }
     }
 
     /// Our own fault before anything left; tried again.

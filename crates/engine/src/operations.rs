@@ -24,7 +24,9 @@ pub fn outcome(record: &Record, attempt: Option<AttemptRecord>, gate: Option<Gat
         progress: record.progress,
         then: match record.then {
             effect::Then::Delivered => Then::Settled { state: SettledState::Delivered, reason: None },
-            effect::Then::Failed(reason) => Then::Settled { state: SettledState::Failed, reason: Some(reason) },
+            effect::Then::Failed(reason) => {
+                Then::Settled { state: SettledState::Failed, reason: Some(reason) }
+            }
             effect::Then::Again { due, rule } => Then::Waiting { due, rule },
             effect::Then::Untouched => Then::Untouched,
         },
@@ -40,7 +42,11 @@ pub fn window(queries: &dyn Queries, load: Load) -> Answer<Window> {
     let mut window = Window::default();
     if load.by_hand > 0 {
         for row in queries.by_hand(load.endpoint, load.by_hand)? {
-            window.by_hand.push(HandItem { message: row.message, critical: row.critical, attempts: row.attempts });
+            window.by_hand.push(HandItem {
+                message: row.message,
+                critical: row.critical,
+                attempts: row.attempts,
+            });
         }
     }
     if load.due > 0 {

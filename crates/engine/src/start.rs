@@ -104,7 +104,15 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
     tokio::spawn(driver.run(inputs));
     tokio::spawn(Arc::clone(&parts.egress).run_sweeper());
     finish_what_was_left(&road, &committer, orphans);
-    Ok(Arc::new(Engine { committer, directory, queries: parts.queries, clock: parts.clock, ids, drain, drained }))
+    Ok(Arc::new(Engine {
+        committer,
+        directory,
+        queries: parts.queries,
+        clock: parts.clock,
+        ids,
+        drain,
+        drained,
+    }))
 }
 
 fn fill(directory: &Directory, queries: &dyn Queries) -> Result<(), StartError> {

@@ -19,7 +19,7 @@ fn plan(seed: u64, sabotage: Sabotage) -> Plan {
         span: Duration::from_secs(600),
         crashes: (seed % 4) as u32,
         bounds: Bounds { global_slots: 12, host_slots: 8, window: 8 },
-        profile: Arc::new(if seed % 2 == 0 { builtin::payments() } else { builtin::standard() }),
+        profile: Arc::new(if seed.is_multiple_of(2) { builtin::payments() } else { builtin::standard() }),
         sabotage,
     }
 }
@@ -65,7 +65,8 @@ fn on_model(plan: Plan) -> Result<Summary, gonets_testkit::simulation::Broken> {
 #[test]
 fn every_law_holds_on_the_model_store() {
     for seed in 0..400 {
-        let summary = on_model(plan(seed, Sabotage::None)).unwrap_or_else(|broken| panic!("seed {seed}: {broken:?}"));
+        let summary =
+            on_model(plan(seed, Sabotage::None)).unwrap_or_else(|broken| panic!("seed {seed}: {broken:?}"));
         assert!(summary.ended > 0, "seed {seed}: {summary:?}");
     }
 }

@@ -62,8 +62,15 @@ impl Endpoint {
     ///
     /// # Errors
     /// When the stored secrets cannot be opened.
-    pub fn courier(&self, keyring: &Keyring, profile: &Profile, now: Timestamp) -> Result<Arc<Courier>, SecretTrouble> {
-        if let Some(courier) = self.courier.read().as_ref().filter(|c| c.until.is_none_or(|until| now < until)) {
+    pub fn courier(
+        &self,
+        keyring: &Keyring,
+        profile: &Profile,
+        now: Timestamp,
+    ) -> Result<Arc<Courier>, SecretTrouble> {
+        if let Some(courier) =
+            self.courier.read().as_ref().filter(|c| c.until.is_none_or(|until| now < until))
+        {
             return Ok(Arc::clone(courier));
         }
         let courier = Arc::new(self.build_courier(keyring, profile, now)?);
@@ -98,7 +105,12 @@ impl Endpoint {
         Place { purpose, environment: self.row.environment.0, owner: self.no.0 }
     }
 
-    fn build_courier(&self, keyring: &Keyring, profile: &Profile, now: Timestamp) -> Result<Courier, SecretTrouble> {
+    fn build_courier(
+        &self,
+        keyring: &Keyring,
+        profile: &Profile,
+        now: Timestamp,
+    ) -> Result<Courier, SecretTrouble> {
         let schemes: Vec<Scheme> = match &self.doc.signature_schemes {
             Some(names) => names.iter().filter_map(|name| Scheme::from_name(name)).collect(),
             None => profile.signatures.iter().map(|scheme| scheme_of(*scheme)).collect(),
@@ -109,7 +121,9 @@ impl Endpoint {
         for header in &self.doc.headers {
             let value = match &header.value {
                 HeaderValueDoc::Plain(value) => value.clone(),
-                HeaderValueDoc::Sealed(sealed) => open(keyring, self.place(Purpose::EndpointHeaders), sealed)?,
+                HeaderValueDoc::Sealed(sealed) => {
+                    open(keyring, self.place(Purpose::EndpointHeaders), sealed)?
+                }
             };
             header_lines.extend_from_slice(header.name.as_bytes());
             header_lines.extend_from_slice(b": ");
@@ -120,7 +134,8 @@ impl Endpoint {
             EnvelopeKind::Raw => Envelope::Raw,
             EnvelopeKind::Event => Envelope::Event,
         };
-        let until = self.doc.secrets.iter().filter_map(|secret| secret.expires_at).filter(|at| *at > now).min();
+        let until =
+            self.doc.secrets.iter().filter_map(|secret| secret.expires_at).filter(|at| *at > now).min();
         Ok(Courier { signer, header_lines, envelope, until })
     }
 }
@@ -141,7 +156,11 @@ fn scheme_of(scheme: SignatureScheme) -> Scheme {
 }
 
 impl State {
-    pub(super) fn put_endpoint(&mut self, context: &Context, row: &EntityRow) -> Result<(), UnreadableDocument> {
+    pub(super) fn put_endpoint(
+        &mut self,
+        context: &Context,
+        row: &EntityRow,
+    ) -> Result<(), UnreadableDocument> {
         let no = EndpointNo(row.no.0);
         let app = AppNo(row.owner.0);
         let doc: EndpointDoc = row.read()?;

@@ -67,7 +67,8 @@ impl Driver {
         let scope = Scope::Endpoint(record.endpoint);
         let mut gate = self.road.directory.gate(scope);
         if let Some(throttle) = record.throttle {
-            gate.throttled_until = throttle.until.filter(|_| throttle.in_a_row > 0 || came == Some(Came::Throttled));
+            gate.throttled_until =
+                throttle.until.filter(|_| throttle.in_a_row > 0 || came == Some(Came::Throttled));
             gate.throttles = throttle.in_a_row;
         }
         if record.disable && gate.disabled.is_none() {
@@ -81,7 +82,8 @@ impl Driver {
     fn send(&mut self, send: effect::Send) {
         let directory = &self.road.directory;
         let endpoint = directory.endpoint(send.endpoint);
-        let profile = endpoint.as_ref().and_then(|e| directory.app(e.app)).map(|app| Arc::clone(&app.profile));
+        let profile =
+            endpoint.as_ref().and_then(|e| directory.app(e.app)).map(|app| Arc::clone(&app.profile));
         let (Some(endpoint), Some(profile)) = (endpoint, profile) else {
             // The machine only knows lanes that came from the directory, and those stay readable.
             tracing::error!(endpoint = %send.endpoint, "an attempt of an unknown endpoint was asked for");

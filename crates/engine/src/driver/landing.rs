@@ -38,7 +38,9 @@ impl Driver {
                         self.send_lane(endpoint);
                     }
                 }
-                (Tx::Cancel(step), Ok(Made::Step(rows))) if *rows >= step.limit => self.submit(Tx::Cancel(step)),
+                (Tx::Cancel(step), Ok(Made::Step(rows))) if *rows >= step.limit => {
+                    self.submit(Tx::Cancel(step))
+                }
                 (Tx::Route(step), Ok(_)) => {
                     for endpoint in step.routes.iter().flat_map(|(_, endpoints)| endpoints) {
                         self.has_more(*endpoint, true, false);

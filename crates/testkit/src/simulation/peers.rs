@@ -76,7 +76,8 @@ impl Peer {
                 ..plain(Outcome::Throttled)
             },
             Temper::Moody => {
-                let outcomes = [Outcome::Delivered, Outcome::Unavailable, Outcome::Refused, Outcome::Interrupted];
+                let outcomes =
+                    [Outcome::Delivered, Outcome::Unavailable, Outcome::Refused, Outcome::Interrupted];
                 plain(outcomes[self.luck.usize(0..outcomes.len())])
             }
         }

@@ -160,7 +160,10 @@ impl World<'_> {
         }
         turns.extend((0..self.windows.len()).map(Turn::Read));
         turns.extend(
-            self.flights.iter().filter(|(_, flight)| flight.answers_at <= now).map(|(id, _)| Turn::Answer(*id)),
+            self.flights
+                .iter()
+                .filter(|(_, flight)| flight.answers_at <= now)
+                .map(|(id, _)| Turn::Answer(*id)),
         );
         if turns.is_empty() {
             return None;

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use gonets_core::{
-    ids::{AppNo, EndpointNo, EnvironmentNo, EntityNo},
+    ids::{AppNo, EndpointNo, EntityNo, EnvironmentNo},
     time::Timestamp,
 };
 use gonets_dispatch::{
@@ -38,7 +38,8 @@ impl<'a> World<'a> {
         let (app, endpoints) = configure(engine.as_mut(), queries.as_ref(), &mut group, plan.endpoints);
         let peers = endpoints.iter().map(|no| (*no, Peer::new(luck.u64(..), BEGIN))).collect();
         let span = u64::try_from(plan.span.as_millis()).expect("a span of some hours");
-        let mut times: Vec<_> = (0..plan.posts).map(|_| BEGIN + Duration::from_millis(luck.u64(0..=span))).collect();
+        let mut times: Vec<_> =
+            (0..plan.posts).map(|_| BEGIN + Duration::from_millis(luck.u64(0..=span))).collect();
         times.sort();
         Self {
             shard: Shard::new(plan.bounds, plan.seed),
@@ -115,7 +116,7 @@ impl<'a> World<'a> {
             host: HostNo(endpoint.0 % 3),
             profile: Arc::clone(&self.plan.profile),
             concurrency: 8,
-            throttle_rate: (endpoint.0 % 4 == 0).then_some(20),
+            throttle_rate: endpoint.0.is_multiple_of(4).then_some(20),
             disabled: false,
         }
     }
@@ -159,7 +160,8 @@ fn write(
         doc: b"{}".to_vec(),
     };
     let touches = (kind == EntityKind::Endpoint).then_some(AppNo(owner.0));
-    let tx = Tx::Entity(Box::new(EntityWrite { row, expected: None, touches, gate: None, idempotency: None }));
+    let tx =
+        Tx::Entity(Box::new(EntityWrite { row, expected: None, touches, gate: None, idempotency: None }));
     let job = Job { tx, ack: Ack::Post(0, Vec::new()) };
     let landing = group.commit(engine, BEGIN, vec![job]).expect("the set-up commits");
     assert!(landing.landed.iter().all(|landed| landed.verdict.is_ok()), "{landing:?}");

@@ -37,7 +37,11 @@ impl World<'_> {
             Turn::Read(at) => {
                 let (endpoint, window) = self.windows.swap_remove(at);
                 let failed = self.luck.u8(0..50) == 0;
-                self.step(vec![if failed { Input::NotLoaded { endpoint } } else { Input::Loaded { endpoint, window } }])
+                self.step(vec![if failed {
+                    Input::NotLoaded { endpoint }
+                } else {
+                    Input::Loaded { endpoint, window }
+                }])
             }
             Turn::Tend => {
                 let now = self.clock.now();
@@ -50,8 +54,10 @@ impl World<'_> {
 
     fn post(&mut self) {
         let Some((_, post)) = self.posts.pop_front() else { return };
-        let routes: Vec<EndpointNo> = self.endpoints.iter().copied().filter(|_| self.luck.u8(0..3) > 0).collect();
-        let deliver_at = (self.luck.u8(0..20) == 0).then(|| self.clock.now() + Duration::from_secs(self.luck.u64(1..300)));
+        let routes: Vec<EndpointNo> =
+            self.endpoints.iter().copied().filter(|_| self.luck.u8(0..3) > 0).collect();
+        let deliver_at =
+            (self.luck.u8(0..20) == 0).then(|| self.clock.now() + Duration::from_secs(self.luck.u64(1..300)));
         let accept = Accept {
             id: MessageId(0),
             environment: EnvironmentNo(1),

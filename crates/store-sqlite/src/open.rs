@@ -1,0 +1,44 @@
+//! Opening a data directory.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use gonets_core::time::Clock;
+
+use crate::{error::OpenError, lock::Lock, read::SqliteReaders, schema, writer::SqliteEngine};
+
+/// How a store is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// Times reads, so that they can be given up.
+    pub clock: Arc<dyn Clock>,
+    /// Connections that read; 2–4 are plenty, as a read takes well under a millisecond.
+    pub readers: usize,
+    /// A read over this is given up: it would keep the log from starting over.
+    pub read_limit: Duration,
+}
+
+impl Options {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, readers: 3, read_limit: Duration::from_secs(1) }
+    }
+}
+
+/// The embedded store.
+pub struct Sqlite;
+
+impl Sqlite {
+    /// Opens the store in `dir`, made if it is not there, and keeps other processes out of it until
+    /// the engine is closed or dropped.
+    ///
+    /// # Errors
+    /// The directory cannot be used, is in use, or holds what this version cannot read.
+    pub fn open(dir: &Path, options: Options) -> Result<(SqliteEngine, Arc<SqliteReaders>), OpenError> {
+        std::fs::create_dir_all(dir).map_err(|cause| OpenError::Directory { dir: dir.to_owned(), cause })?;
+        let lock = Lock::take(dir)?;
+        let failed = |cause| OpenError::Sqlite { dir: dir.to_owned(), cause };
+        let conn = schema::writer(dir)?;
+        let engine = SqliteEngine::start(dir, conn, lock).map_err(failed)?;
+        let readers = SqliteReaders::start(dir, options).map_err(failed)?;
+        Ok((engine, Arc::new(readers)))
+    }
+}

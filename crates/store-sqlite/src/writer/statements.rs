@@ -1,0 +1,55 @@
+//! The statements that every delivery runs, looked up once a batch instead of once an operation.
+
+use rusqlite::{CachedStatement, Connection};
+
+pub(super) struct Statements<'c> {
+    pub(super) message: CachedStatement<'c>,
+    pub(super) payload: CachedStatement<'c>,
+    pub(super) fresh: CachedStatement<'c>,
+    pub(super) event_key: CachedStatement<'c>,
+    pub(super) take_fresh: CachedStatement<'c>,
+    pub(super) take_waiting: CachedStatement<'c>,
+    pub(super) again: CachedStatement<'c>,
+    pub(super) waiting: CachedStatement<'c>,
+    pub(super) attempt: CachedStatement<'c>,
+    pub(super) attempt_of: CachedStatement<'c>,
+    pub(super) delivery: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn prepare(conn: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            message: conn.prepare_cached(
+                "INSERT INTO message (id, env, app, type, critical, routes, occurred, deliver_at, idem, meta)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?,
+            payload: conn.prepare_cached("INSERT INTO payload (msg, body) VALUES (?1, ?2)")?,
+            fresh: conn.prepare_cached("INSERT INTO fresh (endpoint, msg, critical) VALUES (?1, ?2, ?3)")?,
+            event_key: conn.prepare_cached(
+                "INSERT INTO event_key (app, event_id, msg) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            )?,
+            take_fresh: conn.prepare_cached("DELETE FROM fresh WHERE endpoint = ?1 AND msg = ?2")?,
+            take_waiting: conn.prepare_cached("DELETE FROM waiting WHERE endpoint = ?1 AND msg = ?2")?,
+            again: conn.prepare_cached(
+                "UPDATE waiting SET due = ?3, rule = ?4, outage = ?5, refusals = ?6, first_refusal = ?7,
+                 attempts = ?8, interrupted = ?9, blocked = ?10 WHERE endpoint = ?1 AND msg = ?2",
+            )?,
+            waiting: conn.prepare_cached(
+                "INSERT OR REPLACE INTO waiting (endpoint, msg, critical, due, rule, outage, refusals,
+                 first_refusal, attempts, interrupted, blocked)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?,
+            attempt: conn.prepare_cached(
+                "INSERT INTO attempt (id, msg, endpoint, outcome, status, n, by_hand, started, duration_us,
+                 detail, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?,
+            attempt_of: conn
+                .prepare_cached("INSERT INTO attempt_of (msg, id, endpoint) VALUES (?1, ?2, ?3)")?,
+            delivery: conn.prepare_cached(
+                "INSERT OR REPLACE INTO delivery (msg, endpoint, state, reason, settled, last_status, outage,
+                 refusals, first_refusal, attempts, interrupted, blocked)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! The tests that every engine passes.
+//!
+//! One function for each behaviour that callers rely on; [`crate::conformance!`] makes a test of
+//! each. A test gets a way to open one store, empty at first, and may open it again after closing
+//! it. What is compared with fixed expectations says what operations mean; [`random`] compares with
+//! the model what nobody thought of.
+
+pub mod accepting;
+pub mod configuration;
+pub mod durability;
+pub mod lists;
+pub mod operations;
+pub mod outcomes;
+pub mod random;
+pub mod steps;
+mod trial;
+
+use std::sync::Arc;
+
+use crate::{engine::Engine, query::Queries};
+
+pub use trial::Trial;
+
+/// The two halves of an open store.
+pub type Opened = (Box<dyn Engine>, Arc<dyn Queries>);
+
+/// Opens the store of one test; the one before is closed or dropped by then.
+pub type Open<'a> = &'a dyn Fn() -> Opened;
+
+/// Makes a `#[test]` of every behaviour. The argument names a function that returns a way to open
+/// one new store: `fn() -> impl Fn() -> Opened`.
+#[macro_export]
+macro_rules! conformance {
+    ($store:path) => {
+        $crate::conformance! { @tests $store;
+            accepting::an_accepted_message_is_in_the_lanes_of_its_endpoints,
+            accepting::a_message_with_a_later_time_waits_for_it,
+            accepting::a_message_without_routes_is_routed_nowhere_unless_it_is_held,
+            accepting::an_event_id_is_taken_once_in_its_application,
+            accepting::an_event_id_is_taken_within_a_batch,
+            accepting::an_old_application_version_is_stale,
+            accepting::a_missing_or_deleted_application_is_gone,
+            accepting::the_same_key_and_body_replay_the_message,
+            accepting::a_key_with_another_body_is_a_conflict,
+            accepting::keys_are_forgotten_when_their_time_is_over,
+            accepting::a_refused_message_leaves_nothing,
+            accepting::an_operation_that_cannot_be_written_fails_alone,
+            outcomes::a_delivery_that_succeeds_leaves_its_lane,
+            outcomes::an_accept_and_its_outcome_may_share_a_batch,
+            outcomes::a_failed_attempt_waits_and_keeps_its_progress,
+            outcomes::an_outcome_without_its_row_is_gone_and_writes_nothing,
+            outcomes::a_delivery_skipped_without_an_attempt_is_listed,
+            outcomes::due_rows_come_by_due_time_and_name_the_next,
+            outcomes::the_backlog_names_every_endpoint_once,
+            outcomes::a_gate_is_written_with_its_outcome,
+            steps::a_retry_by_hand_is_pending_once,
+            steps::a_successful_retry_by_hand_ends_the_scheduled_attempt,
+            steps::a_failed_retry_by_hand_changes_nothing_but_the_count,
+            steps::a_retry_of_a_message_that_is_not_there_is_gone,
+            steps::cancelling_takes_the_oldest_first_and_stops_at_its_limit,
+            steps::cancelling_ends_pending_retries_by_hand,
+            steps::unrouted_messages_are_routed_once,
+            steps::routing_with_an_old_configuration_is_stale,
+            configuration::a_document_is_replaced_under_its_version_only,
+            configuration::a_uid_is_unique_among_the_living,
+            configuration::touching_an_application_bumps_its_version,
+            configuration::an_answer_is_replayed_for_the_same_key_and_body,
+            configuration::numbers_are_never_given_twice,
+            configuration::gates_keep_every_field_and_open_ones_need_no_row,
+            configuration::facts_are_kept,
+            lists::messages_come_in_pages_both_ways,
+            lists::messages_are_filtered_by_type_channel_tag_and_time,
+            lists::attempts_come_by_message_and_by_endpoint,
+            lists::attempts_are_filtered,
+            lists::deliveries_of_an_endpoint_come_in_pages,
+            lists::indexing_behind_changes_no_answer,
+            durability::everything_committed_survives_a_restart,
+            durability::ids_continue_after_a_restart,
+            durability::recent_keys_survive_a_restart,
+            durability::versions_of_applications_survive_a_restart,
+            random::random_batches_give_the_answers_of_the_model,
+        }
+    };
+    (@tests $store:path; $($group:ident :: $name:ident,)+) => {
+        $(
+            #[test]
+            fn $name() {
+                let open = $store();
+                $crate::conformance::$group::$name(&open);
+            }
+        )+
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+
+    fn model() -> impl Fn() -> Opened {
+        let model = Model::new();
+        move || (Box::new(model.clone()) as Box<dyn Engine>, Arc::new(model.clone()) as Arc<dyn Queries>)
+    }
+
+    crate::conformance!(model);
+}

@@ -1,0 +1,226 @@
+//! What journal rows and gates hold.
+
+use bytes::Bytes;
+use gonets_core::{
+    ids::{AppNo, AttemptId, EndpointNo, EnvironmentNo, MessageId},
+    outcome::Outcome,
+    progress::Progress,
+    rule::{Reason, Rule},
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+/// A message as stored, with its payload where it is still kept.
+#[derive(Debug, Clone)]
+pub struct MessageRecord {
+    pub id: MessageId,
+    pub environment: EnvironmentNo,
+    pub app: AppNo,
+    pub event_type: String,
+    pub critical: bool,
+    pub occurred: Option<Timestamp>,
+    pub deliver_at: Option<Timestamp>,
+    /// To how many endpoints it was routed; 0 and not unrouted: routed nowhere.
+    pub routes: u32,
+    /// [`MessageMeta`] as JSON.
+    pub meta: Vec<u8>,
+    /// `None`: expunged or past its retention.
+    pub payload: Option<Bytes>,
+}
+
+impl MessageRecord {
+    /// The instant from which ages count (R7): acceptance, or `deliverAt`.
+    pub fn ages_from(&self) -> Timestamp {
+        self.deliver_at.map_or(self.id.accepted_at(), |at| at.max(self.id.accepted_at()))
+    }
+}
+
+/// What a message carries that no rule of the store reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageMeta {
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "e")]
+    pub event_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "c")]
+    pub channels: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "t")]
+    pub tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "v")]
+    pub api_version: Option<String>,
+    /// Hours that the payload is kept, where the caller chose.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "r")]
+    pub retention_hours: Option<u32>,
+}
+
+/// One attempt as journaled.
+#[derive(Debug, Clone)]
+pub struct AttemptRecord {
+    /// Made by the committer.
+    pub id: AttemptId,
+    pub message: MessageId,
+    pub endpoint: EndpointNo,
+    /// 1 for the first attempt of the delivery.
+    pub number: u32,
+    pub by_hand: bool,
+    pub outcome: Outcome,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    pub started: Timestamp,
+    pub duration_us: u64,
+    /// [`AttemptDetail`] as JSON.
+    pub detail: Vec<u8>,
+    /// The answer's body as received, up to its cap; any bytes.
+    pub answer: Bytes,
+}
+
+/// What else an attempt's record tells. Names are short because there are many of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptDetail {
+    /// The URL at the moment of the attempt.
+    #[serde(rename = "u")]
+    pub url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "r")]
+    pub remote: Option<String>,
+    /// A stable code of the cause, where there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "c")]
+    pub cause: Option<String>,
+    /// The cause as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "s")]
+    pub sentence: Option<String>,
+    /// The stage that was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "g")]
+    pub stage: Option<String>,
+    /// Microseconds: dns, connect, tls, send, wait, body.
+    #[serde(default, rename = "p")]
+    pub phases_us: [u64; 6],
+    /// Requests sent: 2 when a reused connection turned out dead.
+    #[serde(default, rename = "n")]
+    pub sends: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "t")]
+    pub tls: Option<String>,
+    /// The answer's head as received, lossy text.
+    #[serde(default, skip_serializing_if = "String::is_empty", rename = "h")]
+    pub head: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "x")]
+    pub truncated: bool,
+}
+
+/// How a delivery ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SettledState {
+    Delivered = 1,
+    Failed = 2,
+    Cancelled = 3,
+    Skipped = 4,
+}
+
+impl SettledState {
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    pub const fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            1 => Self::Delivered,
+            2 => Self::Failed,
+            3 => Self::Cancelled,
+            4 => Self::Skipped,
+            _ => return None,
+        })
+    }
+}
+
+/// A delivery as it stands: one message at one endpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeliveryRecord {
+    pub message: MessageId,
+    pub endpoint: EndpointNo,
+    pub progress: Progress,
+    pub state: DeliveryState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// Never tried.
+    Fresh,
+    Waiting {
+        due: Timestamp,
+        rule: Rule,
+    },
+    Settled {
+        state: SettledState,
+        reason: Option<Reason>,
+        at: Timestamp,
+        last_status: Option<u16>,
+    },
+}
+
+/// What a gate stands in front of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    Everything,
+    Environment(EnvironmentNo),
+    Application(AppNo),
+    Endpoint(EndpointNo),
+}
+
+/// The state of a scope that decides for all its deliveries at once: one row, whatever the backlog.
+/// The default is an open gate, which needs no row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// 0 closed (all is well), 1 open, 2 probing (R10–R13).
+    pub breaker: u8,
+    pub pause_ms: u64,
+    pub until: Option<Timestamp>,
+    pub probe: Option<(EndpointNo, MessageId)>,
+    pub lease_until: Option<Timestamp>,
+    /// R8: nothing is sent before this.
+    pub throttled_until: Option<Timestamp>,
+    /// 429s in a row.
+    pub throttles: u32,
+    pub failing_since: Option<Timestamp>,
+    pub failures: u32,
+    /// How many notices of this episode were sent.
+    pub noticed: u32,
+    pub disabled: Option<Disabled>,
+    pub frozen: bool,
+    /// Messages up to this one are being cancelled.
+    pub cancel_through: Option<MessageId>,
+}
+
+/// Since when and why Gonets (not the owner) disabled an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disabled {
+    pub since: Timestamp,
+    pub why: DisabledBy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DisabledBy {
+    /// It answered 410.
+    Gone = 1,
+    /// No success for too long (R21).
+    Failing = 2,
+}
+
+impl DisabledBy {
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    pub const fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            1 => Self::Gone,
+            2 => Self::Failing,
+            _ => return None,
+        })
+    }
+
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Gone => "the endpoint answered 410 Gone",
+            Self::Failing => "the endpoint took nothing for too long",
+        }
+    }
+}
