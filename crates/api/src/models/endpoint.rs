@@ -1,0 +1,256 @@
+//! Endpoints, their secrets and headers.
+
+use std::collections::BTreeMap;
+
+use gonets_service::endpoint::{
+    Endpoint, EndpointDraft, EndpointPatch, Headers, HeadersDraft, HeadersPatch, Rotation,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::required;
+use crate::{error::Result, request::given};
+
+/// What an endpoint is made or replaced with.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointIn {
+    #[schema(value_type = String, example = "https://example.com/webhooks")]
+    url: Option<String>,
+    description: Option<String>,
+    uid: Option<String>,
+    /// Requests a second.
+    throttle_rate: Option<u32>,
+    /// The same as `throttleRate`, for old SDKs.
+    rate_limit: Option<u32>,
+    version: Option<u32>,
+    disabled: Option<bool>,
+    /// Only messages of these types; all if empty.
+    event_types: Option<Vec<String>>,
+    /// The same as `eventTypes`, for old SDKs.
+    filter_types: Option<Vec<String>>,
+    /// Only messages with one of these channels; all if empty.
+    channels: Option<Vec<String>>,
+    /// `whsec_…` or `whsk_…`; made if not said.
+    secret: Option<String>,
+    metadata: Option<BTreeMap<String, String>>,
+    headers: Option<BTreeMap<String, String>>,
+    /// Requests at once, at most.
+    concurrency: Option<u32>,
+    /// Strictly in the order of creation, one at a time.
+    ordered: Option<bool>,
+    /// Those of the application's profile if not said.
+    signature_schemes: Option<Vec<String>>,
+}
+
+impl EndpointIn {
+    pub(crate) fn draft(self) -> Result<EndpointDraft> {
+        Ok(EndpointDraft {
+            url: required("url", self.url)?,
+            description: self.description.unwrap_or_default(),
+            uid: self.uid,
+            throttle_rate: self.throttle_rate.or(self.rate_limit),
+            concurrency: self.concurrency,
+            ordered: self.ordered.unwrap_or(false),
+            disabled: self.disabled,
+            event_types: self.event_types.or(self.filter_types).unwrap_or_default(),
+            channels: self.channels.unwrap_or_default(),
+            secret: self.secret,
+            metadata: self.metadata.unwrap_or_default(),
+            headers: self.headers.unwrap_or_default(),
+            signature_schemes: self.signature_schemes,
+            version: self.version,
+        })
+    }
+}
+
+/// What is to change of an endpoint: absent keeps, null takes away.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointPatchIn {
+    url: Option<String>,
+    description: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    uid: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    throttle_rate: Option<Option<u32>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    rate_limit: Option<Option<u32>>,
+    version: Option<u32>,
+    disabled: Option<bool>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    event_types: Option<Option<Vec<String>>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    filter_types: Option<Option<Vec<String>>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    channels: Option<Option<Vec<String>>>,
+    metadata: Option<BTreeMap<String, String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>)]
+    concurrency: Option<Option<u32>>,
+    ordered: Option<bool>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    signature_schemes: Option<Option<Vec<String>>>,
+}
+
+impl From<EndpointPatchIn> for EndpointPatch {
+    fn from(patch: EndpointPatchIn) -> Self {
+        Self {
+            url: patch.url,
+            description: patch.description,
+            uid: patch.uid,
+            throttle_rate: patch.throttle_rate.or(patch.rate_limit),
+            concurrency: patch.concurrency,
+            ordered: patch.ordered,
+            disabled: patch.disabled,
+            event_types: patch.event_types.or(patch.filter_types).map(Option::unwrap_or_default),
+            channels: patch.channels.map(Option::unwrap_or_default),
+            metadata: patch.metadata,
+            signature_schemes: patch.signature_schemes,
+            version: patch.version,
+        }
+    }
+}
+
+/// An endpoint.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointOut {
+    pub id: String,
+    pub url: String,
+    pub description: String,
+    pub uid: Option<String>,
+    pub rate_limit: Option<u32>,
+    pub throttle_rate: Option<u32>,
+    pub version: u32,
+    /// By its owner or by Gonets.
+    pub disabled: bool,
+    /// Why and since when Gonets disabled it.
+    pub disabled_reason: Option<String>,
+    pub disabled_at: Option<String>,
+    pub event_types: Option<Vec<String>>,
+    pub filter_types: Option<Vec<String>>,
+    pub channels: Option<Vec<String>>,
+    pub concurrency: Option<u32>,
+    pub ordered: bool,
+    pub signature_schemes: Option<Vec<String>>,
+    pub metadata: BTreeMap<String, String>,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+impl From<Endpoint> for EndpointOut {
+    fn from(endpoint: Endpoint) -> Self {
+        let disabled = endpoint.is_disabled();
+        let filled = |list: Vec<String>| (!list.is_empty()).then_some(list);
+        let event_types = filled(endpoint.doc.event_types);
+        Self {
+            id: endpoint.id,
+            url: endpoint.doc.url,
+            description: endpoint.doc.description,
+            uid: endpoint.uid,
+            rate_limit: endpoint.doc.throttle_rate,
+            throttle_rate: endpoint.doc.throttle_rate,
+            version: endpoint.doc.api_version,
+            disabled,
+            disabled_reason: endpoint.disabled.as_ref().map(|one| one.why.sentence().to_owned()),
+            disabled_at: endpoint.disabled.as_ref().map(|one| one.since.to_rfc3339()),
+            filter_types: event_types.clone(),
+            event_types,
+            channels: filled(endpoint.doc.channels),
+            concurrency: endpoint.doc.concurrency,
+            ordered: endpoint.doc.ordered,
+            signature_schemes: endpoint.doc.signature_schemes,
+            metadata: endpoint.doc.metadata,
+            created_at: endpoint.doc.created_at.to_rfc3339(),
+            updated_at: endpoint.doc.updated_at.to_rfc3339(),
+        }
+    }
+}
+
+/// A signing secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EndpointSecretOut {
+    pub key: String,
+}
+
+/// A wish for a new secret.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointSecretRotateIn {
+    /// `whsec_…` or `whsk_…`; made if not said.
+    key: Option<String>,
+    /// How long the old one still signs: 0 to 604800, a day if not said.
+    #[schema(maximum = 604800)]
+    grace_period_seconds: Option<u32>,
+}
+
+impl From<EndpointSecretRotateIn> for Rotation {
+    fn from(wish: EndpointSecretRotateIn) -> Self {
+        Self { key: wish.key, grace_period_s: wish.grace_period_seconds }
+    }
+}
+
+/// All extra headers of an endpoint.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointHeadersIn {
+    #[schema(value_type = BTreeMap<String, String>)]
+    headers: Option<BTreeMap<String, String>>,
+    /// Names whose values are never shown, besides those that never are.
+    sensitive: Option<Vec<String>>,
+}
+
+impl EndpointHeadersIn {
+    pub(crate) fn draft(self) -> Result<HeadersDraft> {
+        Ok(HeadersDraft {
+            headers: required("headers", self.headers)?,
+            sensitive: self.sensitive.unwrap_or_default(),
+        })
+    }
+}
+
+/// Headers to set and to delete.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointHeadersPatchIn {
+    /// Null deletes, too.
+    headers: Option<BTreeMap<String, Option<String>>>,
+    delete_headers: Option<Vec<String>>,
+    sensitive: Option<Vec<String>>,
+}
+
+impl From<EndpointHeadersPatchIn> for HeadersPatch {
+    fn from(patch: EndpointHeadersPatchIn) -> Self {
+        let mut delete = patch.delete_headers.unwrap_or_default();
+        let mut headers = BTreeMap::new();
+        for (name, value) in patch.headers.unwrap_or_default() {
+            match value {
+                Some(value) => drop(headers.insert(name, value)),
+                None => delete.push(name),
+            }
+        }
+        Self { set: HeadersDraft { headers, sensitive: patch.sensitive.unwrap_or_default() }, delete }
+    }
+}
+
+/// Extra headers as they may be seen.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EndpointHeadersOut {
+    pub headers: BTreeMap<String, String>,
+    /// Names whose values are not shown.
+    pub sensitive: Vec<String>,
+}
+
+impl From<Headers> for EndpointHeadersOut {
+    fn from(headers: Headers) -> Self {
+        Self { headers: headers.shown, sensitive: headers.sensitive }
+    }
+}

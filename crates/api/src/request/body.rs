@@ -1,0 +1,169 @@
+//! Bodies: read whole, within a limit and a time, and parsed once.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    body::{Body, HttpBody},
+    extract::{FromRequest, Request},
+};
+use bytes::{Bytes, BytesMut};
+use gonets_service::{Caller, Problem, Service, idempotency::RequestKey};
+use http::{HeaderValue, Uri};
+use http_body_util::BodyExt;
+use serde::{Deserialize, Deserializer};
+use tokio::time::timeout;
+
+use crate::error::{ApiError, Result};
+
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// What may surround a payload in a request.
+const AROUND_BYTES: usize = 64 * 1024;
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// The body of a request, and what makes a repeated POST the same.
+pub(crate) struct Posted {
+    pub(crate) bytes: Bytes,
+    key: Option<(HeaderValue, Uri)>,
+}
+
+impl Posted {
+    /// The request's idempotency key, if it has one.
+    pub(crate) fn key(&self, caller: &Caller) -> Result<Option<RequestKey>> {
+        match &self.key {
+            None => Ok(None),
+            Some((key, uri)) => {
+                Ok(Some(RequestKey::new(caller.environment(), uri.path(), key.as_bytes(), &self.bytes)?))
+            }
+        }
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T> {
+        read(&self.bytes)
+    }
+
+    /// The body as JSON; an empty one is all defaults.
+    pub(crate) fn json_or_default<'a, T: Deserialize<'a> + Default>(&'a self) -> Result<T> {
+        if self.bytes.is_empty() { Ok(T::default()) } else { self.json() }
+    }
+}
+
+impl FromRequest<Arc<Service>> for Posted {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self> {
+        let limit = service.settings().payload_bytes + AROUND_BYTES;
+        let key = request.headers().get(IDEMPOTENCY_KEY).map(|key| (key.clone(), request.uri().clone()));
+        let body = request.into_body();
+        if body.size_hint().lower() > limit as u64 {
+            return Err(ApiError::BodyTooLarge { limit });
+        }
+        let bytes = timeout(BODY_TIMEOUT, whole(body, limit)).await.map_err(|_| ApiError::BodyTooSlow)??;
+        Ok(Self { bytes, key })
+    }
+}
+
+/// All of a body; one that came in one piece is not copied.
+async fn whole(mut body: Body, limit: usize) -> Result<Bytes> {
+    let first = next(&mut body).await?.unwrap_or_default();
+    if first.len() > limit {
+        return Err(ApiError::BodyTooLarge { limit });
+    }
+    if body.is_end_stream() {
+        return Ok(first);
+    }
+    let mut all = BytesMut::from(first);
+    while let Some(more) = next(&mut body).await? {
+        if all.len() + more.len() > limit {
+            return Err(ApiError::BodyTooLarge { limit });
+        }
+        all.extend_from_slice(&more);
+    }
+    Ok(all.freeze())
+}
+
+async fn next(body: &mut Body) -> Result<Option<Bytes>> {
+    loop {
+        match body.frame().await {
+            None => return Ok(None),
+            Some(Err(_)) => return Err(ApiError::BodyBroken),
+            // Trailers are of no use here.
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+        }
+    }
+}
+
+/// Reads JSON. A value of the wrong type is told with its place; only then is the body parsed a
+/// second time.
+pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
+    let error = match serde_json::from_slice(bytes) {
+        Ok(read) => return Ok(read),
+        Err(error) => error,
+    };
+    if !error.is_data() {
+        return Err(ApiError::NotJson(format!("the body is not JSON: {error}.")));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut reader) else {
+        return Err(ApiError::NotJson(format!("the body is not JSON: {error}.")));
+    };
+    let mut at = vec!["body".into()];
+    at.extend(error.path().iter().map(|segment| segment.to_string().into()));
+    Err(Problem { at, message: format!("{}.", error.inner()), kind: "type_error" }.into())
+}
+
+/// For fields whose absence, null and value mean three things: what is there is `Some`.
+pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "camelCase")]
+    struct In {
+        #[serde(default, deserialize_with = "given")]
+        throttle_rate: Option<Option<u32>>,
+    }
+
+    #[test]
+    fn absent_null_and_a_value_are_three_things() {
+        let throttle = |text: &str| read::<In>(text.as_bytes()).unwrap().throttle_rate;
+        assert_eq!(throttle("{}"), None);
+        assert_eq!(throttle(r#"{"throttleRate":null,"unknown":1}"#), Some(None));
+        assert_eq!(throttle(r#"{"throttleRate":5}"#), Some(Some(5)));
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_with_its_place() {
+        let error = read::<In>(br#"{"throttleRate":"5"}"#).unwrap_err();
+        let ApiError::Service(gonets_service::Error::Invalid(problems)) = error else { panic!("{error:?}") };
+        assert_eq!(problems[0].at, ["body", "throttleRate"]);
+        assert_eq!(problems[0].kind, "type_error");
+    }
+
+    #[test]
+    fn what_is_not_json_is_told_so() {
+        for bad in
+            [&b""[..], b"{", b"\xef\xbb\xbf{}", b"{\"a\":NaN}", b"{\"throttleRate\":5}x", b"{\"\xff\":1}"]
+        {
+            assert!(matches!(read::<In>(bad), Err(ApiError::NotJson(_))), "{bad:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        assert_eq!(whole(Body::from("12345"), 5).await.unwrap(), "12345");
+        assert_eq!(whole(Body::empty(), 5).await.unwrap(), "");
+        assert!(matches!(whole(Body::from("123456"), 5).await, Err(ApiError::BodyTooLarge { limit: 5 })));
+    }
+}

@@ -1,0 +1,95 @@
+//! Making an endpoint.
+
+use gonets_core::{ids::EntityNo, limits};
+use gonets_store::entity::{EndpointDoc, EntityKind};
+use gonets_wire::Secret;
+
+use super::{Endpoint, EndpointDraft, check};
+use crate::{
+    access::AppAccess,
+    error::Error,
+    field::Fields,
+    idempotency::RequestKey,
+    service::Service,
+    write::{Change, Written, outrun},
+};
+
+impl Service {
+    /// Makes an endpoint. Its address is vetted, and vetted again at every connection.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when the uid is taken or the application has 500 endpoints.
+    pub async fn create_endpoint(
+        &self,
+        who: &AppAccess,
+        draft: EndpointDraft,
+        key: Option<RequestKey>,
+    ) -> Result<Endpoint, Error> {
+        let secret = self.check_new(&draft)?;
+        let url = self.check_url(who, &draft.url).await?;
+        if who.app.endpoints.len() >= limits::ENDPOINTS_PER_APPLICATION {
+            return Err(Error::conflict(format!(
+                "the application has {} endpoints, which is the most. Delete one first.",
+                limits::ENDPOINTS_PER_APPLICATION
+            )));
+        }
+        let no = self.next_no()?;
+        let uid = draft.uid.clone();
+        let doc = self.new_doc(who, no, url, secret, draft)?;
+        let change =
+            Change::create(EntityKind::Endpoint, no, who.environment(), uid.clone(), &doc)?.of(&who.app);
+        match self.write(change.with_key(key)).await? {
+            Written::Done(row) | Written::Replayed(row) => Endpoint::of_row(self.engine().ids(), &row, None),
+            Written::UidTaken(_) => Err(Error::conflict(format!(
+                "an endpoint with uid \"{}\" exists already in this application.",
+                uid.unwrap_or_default()
+            ))),
+            Written::Outrun => Err(outrun()),
+        }
+    }
+
+    fn check_new(&self, draft: &EndpointDraft) -> Result<Secret, Error> {
+        let mut fields = Fields::default();
+        draft.check(&mut fields);
+        check::check_headers(&mut fields, draft.headers.iter());
+        let secret = match &draft.secret {
+            Some(text) => fields.check("secret", Secret::parse(text)),
+            None => Some(Secret::generate().map_err(Error::internal)?),
+        };
+        fields.done()?;
+        secret.ok_or_else(|| Error::internal("a secret that was neither taken nor refused"))
+    }
+
+    fn new_doc(
+        &self,
+        who: &AppAccess,
+        no: EntityNo,
+        url: String,
+        secret: Secret,
+        draft: EndpointDraft,
+    ) -> Result<EndpointDoc, Error> {
+        let (environment, now) = (who.environment(), self.now());
+        let headers = draft
+            .headers
+            .iter()
+            .map(|(name, value)| self.header_doc(environment, no.0, name, value, check::is_sensitive(name)))
+            .collect::<Result<_, _>>()?;
+        Ok(EndpointDoc {
+            url,
+            description: draft.description,
+            created_at: now,
+            updated_at: now,
+            throttle_rate: draft.throttle_rate,
+            concurrency: draft.concurrency,
+            ordered: draft.ordered,
+            disabled: draft.disabled.unwrap_or(false),
+            event_types: draft.event_types,
+            channels: draft.channels,
+            metadata: draft.metadata,
+            headers,
+            secrets: vec![self.seal_secret(environment, no.0, &secret)?],
+            signature_schemes: draft.signature_schemes,
+            api_version: draft.version.unwrap_or(1),
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! Deleting an endpoint; its waiting deliveries are cancelled by the engine (R20).
+
+use crate::{
+    access::AppAccess,
+    error::Error,
+    service::Service,
+    write::{Change, TRIES, outrun},
+};
+
+impl Service {
+    /// # Errors
+    /// [`Error::NotFound`] when there is none of that name.
+    pub async fn delete_endpoint(&self, who: &AppAccess, name: &str) -> Result<(), Error> {
+        let no = self.endpoint(who, name)?.no;
+        for _ in 0..TRIES {
+            let Some(current) = self.directory().endpoint(no).filter(|endpoint| !endpoint.row.deleted) else {
+                return Ok(());
+            };
+            if self.rewrite(Change::delete(&current.row).of(&who.app)).await?.is_some() {
+                return Ok(());
+            }
+        }
+        Err(outrun())
+    }
+}

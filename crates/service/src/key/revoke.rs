@@ -1,0 +1,25 @@
+//! Revoking a key: the next request with it is refused.
+
+use gonets_core::ids::IdKind;
+
+use crate::{
+    access::Admin,
+    error::Error,
+    service::Service,
+    write::{Change, outrun},
+};
+
+impl Service {
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such key in the environment.
+    pub async fn revoke_key(&self, who: &Admin, id: &str) -> Result<(), Error> {
+        let no = self.engine().ids().decode(IdKind::Key, id);
+        let key = self
+            .directory()
+            .keys(who.environment)
+            .into_iter()
+            .find(|key| Some(u64::from(key.row.no.0)) == no)
+            .ok_or_else(|| Error::not_found("key", id))?;
+        self.rewrite(Change::delete(&key.row)).await?.map(drop).ok_or_else(outrun)
+    }
+}
