@@ -20,7 +20,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 8192,
-            header_timeout: Duration::from_secs(10),
+            header_timeout: Duration::from_secs(75),
             head_bytes: 64 * 1024,
             drain: Duration::from_secs(10),
         }
