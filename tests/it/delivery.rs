@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::{
     client::Client,
     receiver::{Received, Receiver, Reply},
-    server::Server,
+    server::{Data, Server, binary},
     world,
 };
 
@@ -160,4 +160,29 @@ async fn a_deleted_endpoint_gets_nothing_more() {
     assert_eq!(client.call("DELETE", &path, &[], b"").await.unwrap().status, 204);
     let more = tokio::time::timeout(Duration::from_millis(2500), came.recv()).await;
     assert!(more.is_err(), "the retry that was due after a second was cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_of_a_running_server_is_a_whole_store() {
+    let (receiver, mut came) = scripted(&[200]).await;
+    let server = Server::start();
+    let mut client = Client::of(server.address());
+    let (app, _) = world::subscriber(&mut client, "shop", &receiver.url("/")).await;
+    let id = world::post(&mut client, &app, &json!({"n": 1})).await;
+    next(&mut came).await;
+    world::attempts(&mut client, &app, &id, 1).await;
+
+    let restored = Data::new();
+    let copy = restored.path().join("gonets.db");
+    let mut backup = std::process::Command::new(binary());
+    backup.arg("backup").arg(&copy).arg("--data").arg(server.data());
+    assert!(backup.status().expect("it runs").success());
+    std::fs::copy(server.data().join("master.key"), restored.path().join("master.key"))
+        .expect("the key is kept");
+
+    let server = Server::on(restored, &[]);
+    let mut client = Client::of(server.address());
+    assert_eq!(world::attempts(&mut client, &app, &id, 1).await.len(), 1);
+    world::post(&mut client, &app, &json!({"n": 2})).await;
+    assert_ne!(next(&mut came).await.webhook_id(), id, "what was delivered before is not delivered again");
 }

@@ -3,9 +3,12 @@
 //! Everything here starts `gonets` as a user would and looks at it from outside. What happens inside
 //! is tested beside the code.
 
+#![allow(clippy::print_stdout, reason = "measured figures are part of a test run's report")]
+
 mod client;
 mod crash;
 mod delivery;
+mod demo;
 mod memory;
 mod receiver;
 mod sdk;

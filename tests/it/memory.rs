@@ -29,8 +29,21 @@ async fn at_rest_it_takes_less_than_40_mb_and_no_measurable_processor_time() {
     assert!(server.memory_mb() < 40.0, "{} MB", server.memory_mb());
 }
 
-/// Latencies from POST to the receiver, one event at a time.
+/// The 99th percentile from POST to the receiver, one event at a time: the best of three rounds on
+/// both sides of a comparison, since the machine that tests run on stalls at times.
 async fn p99(server: &Server, app: &str, arrivals: &mut mpsc::UnboundedReceiver<Instant>) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        best = best.min(p99_of_a_round(server, app, arrivals).await);
+    }
+    best
+}
+
+async fn p99_of_a_round(
+    server: &Server,
+    app: &str,
+    arrivals: &mut mpsc::UnboundedReceiver<Instant>,
+) -> Duration {
     let mut client = Client::of(server.address());
     let mut took = Vec::new();
     for n in 0..300 {

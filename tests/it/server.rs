@@ -77,6 +77,11 @@ impl Server {
         format!("http://{}", self.address)
     }
 
+    /// Its data directory.
+    pub fn data(&self) -> &Path {
+        self.data.path()
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }

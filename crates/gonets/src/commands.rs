@@ -12,7 +12,7 @@ pub mod send;
 pub mod serve;
 pub mod verify;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use gonets_core::clock::SystemClock;
 
@@ -24,14 +24,19 @@ use crate::{
     terminal::Terminal,
 };
 
-/// The data directory that the flags name, of a stopped server. It must be there: a mistyped one is
-/// not to become a new installation.
-fn open_installation(flags: &ConfigFlags) -> Result<Installation, Error> {
+/// The data directory that the flags name. It must be there: a mistyped one is not to become a new
+/// installation.
+fn data_dir(flags: &ConfigFlags) -> Result<PathBuf, Error> {
     let dir = configuration::settings(flags, &Variables::of_process())?.data_dir;
     if !dir.is_dir() {
         return Err(Error::NoData { dir });
     }
-    Installation::open(&dir, Arc::new(SystemClock::start()))
+    Ok(dir)
+}
+
+/// That directory's installation; its server must not be running.
+fn open_installation(flags: &ConfigFlags) -> Result<Installation, Error> {
+    Installation::open(&data_dir(flags)?, Arc::new(SystemClock::start()))
 }
 
 /// Works on that directory, and closes it whatever came of it.

@@ -86,17 +86,6 @@ impl Installation {
         Ok(Box::new(self.engine).close()?)
     }
 
-    /// Copies the store into a file that must not be there yet.
-    ///
-    /// # Errors
-    /// A sentence that says what went wrong; nothing is left of the copy then.
-    pub fn backup(&mut self, target: &Path) -> Result<(), Error> {
-        let (sender, done) = std::sync::mpsc::channel();
-        self.engine.start_backup(target, Box::new(move |result| drop(sender.send(result))));
-        let gone = || Error::Backup("the backup ended without a result. Try again.".to_owned());
-        done.recv().map_err(|_| gone())?.map_err(Error::Backup)
-    }
-
     /// Refuses a master key that could not open what is sealed here; the first one is remembered.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ impl Drop for Backups {
     }
 }
 
-fn copy(dir: &Path, target: &Path, stop: &AtomicBool) -> Result<(), String> {
+pub(crate) fn copy(dir: &Path, target: &Path, stop: &AtomicBool) -> Result<(), String> {
     let mut unfinished = target.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);

@@ -1,10 +1,14 @@
 //! Opening a data directory.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use gonets_core::time::Clock;
 
-use crate::{error::OpenError, lock::Lock, read::SqliteReaders, schema, writer::SqliteEngine};
+use crate::{backup, error::OpenError, lock::Lock, read::SqliteReaders, schema, writer::SqliteEngine};
 
 /// How a store is opened.
 #[derive(Clone)]
@@ -40,5 +44,13 @@ impl Sqlite {
         let engine = SqliteEngine::start(dir, conn, lock).map_err(failed)?;
         let readers = SqliteReaders::start(dir, options).map_err(failed)?;
         Ok((engine, Arc::new(readers)))
+    }
+    /// Copies the store in `dir` into the file `target` as of now. It need not be stopped: a
+    /// process that has it open goes on meanwhile.
+    ///
+    /// # Errors
+    /// A sentence that says what went wrong; nothing is left of the copy then.
+    pub fn copy(dir: &Path, target: &Path) -> Result<(), String> {
+        backup::copy(dir, target, &AtomicBool::new(false))
     }
 }

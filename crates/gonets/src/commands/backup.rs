@@ -1,8 +1,9 @@
-//! `gonets backup FILE`: a copy of a stopped server's store.
+//! `gonets backup FILE`: a copy of the store, whether its server runs or not.
 
 use std::path::PathBuf;
 
-use super::on_directory;
+use gonets_store_sqlite::Sqlite;
+
 use crate::{config::ConfigFlags, error::Error, terminal::Terminal};
 
 #[derive(clap::Args, Debug)]
@@ -15,7 +16,7 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn run(self) -> Result<(), Error> {
-        on_directory(&self.config, |installation| installation.backup(&self.file))?;
+        Sqlite::copy(&super::data_dir(&self.config)?, &self.file).map_err(Error::Backup)?;
         Terminal::of_process().line(format_args!(
             "Copied the store to {}. To restore it, put it as gonets.db into an empty data directory.",
             self.file.display()
