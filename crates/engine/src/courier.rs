@@ -24,7 +24,7 @@ use crate::{
     bodies::Message,
     directory::{Courier, Directory, Endpoint},
     driver::Happening,
-    journal::{Report, Which},
+    journal::{Report, Sent, Which},
 };
 
 /// What every attempt uses.
@@ -120,11 +120,20 @@ async fn attempt(
         )
     };
     let body = request.body.clone();
-    let mut sign =
-        |out: &mut Vec<u8>| courier.signer.write_headers(out, &id, road.clock.wall().as_seconds(), &body);
+    let mut signed = Vec::with_capacity(512);
+    let mut sign = |out: &mut Vec<u8>| {
+        let start = out.len();
+        courier.signer.write_headers(out, &id, road.clock.wall().as_seconds(), &body);
+        signed.clear();
+        signed.extend_from_slice(&out[start..]);
+    };
     let exchange = road.egress.send(request, &mut sign).await;
+    let sent = Sent {
+        headers: courier.shown_lines.clone() + &String::from_utf8_lossy(&signed),
+        bytes: body.len() as u64,
+    };
     let retry_after = asked_pause(&exchange, errand.profile.retry_after_cap, road.clock.wall());
-    (Report::of_exchange(which, url, exchange), retry_after)
+    (Report::of_exchange(which, url, sent, exchange), retry_after)
 }
 
 fn body(courier: &Courier, id: &str, message: &Message, payload: &Bytes) -> Bytes {

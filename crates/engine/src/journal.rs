@@ -28,9 +28,18 @@ pub(crate) struct Which {
     pub(crate) started: Timestamp,
 }
 
+/// What was sent, as far as it is not the same for every request.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// Lines of `name: value`, fit to be shown.
+    pub(crate) headers: String,
+    /// Of the body.
+    pub(crate) bytes: u64,
+}
+
 impl Report {
     /// From an exchange on the wire.
-    pub(crate) fn of_exchange(which: Which, url: &str, exchange: Exchange) -> Self {
+    pub(crate) fn of_exchange(which: Which, url: &str, sent: Sent, exchange: Exchange) -> Self {
         let (seen, cause) = match &exchange.seen {
             Seen::Status(status) => (outcome::Seen::Status(*status), None),
             Seen::Failed(cause) => (outcome::Seen::NoAnswer, Some((cause.code(), cause.to_string()))),
@@ -63,6 +72,8 @@ impl Report {
             .map(u64::from),
             sends: exchange.sends,
             tls: exchange.tls_version.map(|version| version.as_str().to_owned()),
+            request: sent.headers,
+            request_bytes: sent.bytes,
             head: String::from_utf8_lossy(&exchange.headers).into_owned(),
             truncated: exchange.truncated,
         };

@@ -6,7 +6,7 @@ use std::{collections::HashSet, sync::Arc};
 use gonets_core::{
     ids::{EndpointNo, IdCodec},
     profile::{Profile, Profiles},
-    time::Clock,
+    time::{Clock, Timestamp},
 };
 use gonets_dispatch::{config::Bounds, input::Input, shard::Shard};
 use gonets_egress::Egress;
@@ -70,7 +70,7 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
         keyring: parts.keyring,
     }));
     fill(&directory, parts.queries.as_ref())?;
-    let (inputs, orphans) = lanes(&directory, parts.queries.as_ref())?;
+    let (inputs, orphans) = lanes(&directory, parts.queries.as_ref(), parts.clock.now())?;
     let ids = IdCodec::new(parts.queries.id_key()?);
 
     let (reports, happenings) = mpsc::unbounded_channel();
@@ -126,7 +126,11 @@ fn fill(directory: &Directory, queries: &dyn Queries) -> Result<(), StartError> 
 }
 
 /// The lanes as the machine is to start with them, and deleted endpoints that still have rows.
-fn lanes(directory: &Directory, queries: &dyn Queries) -> Result<(Vec<Input>, Vec<EndpointNo>), StartError> {
+fn lanes(
+    directory: &Directory,
+    queries: &dyn Queries,
+    now: Timestamp,
+) -> Result<(Vec<Input>, Vec<EndpointNo>), StartError> {
     let mut inputs = Vec::new();
     let mut living = HashSet::new();
     let mut endpoints = directory.endpoints();
@@ -136,7 +140,7 @@ fn lanes(directory: &Directory, queries: &dyn Queries) -> Result<(Vec<Input>, Ve
         living.insert(endpoint.no);
         inputs.push(Input::Lane(config));
         let gate = directory.gate(Scope::Endpoint(endpoint.no));
-        if let Some(until) = gate.throttled_until {
+        if let Some(until) = gate.throttled_until.filter(|until| *until > now) {
             inputs.push(Input::Throttled { endpoint: endpoint.no, until, in_a_row: gate.throttles });
         }
     }

@@ -10,7 +10,11 @@ use gonets_core::{
     time::Timestamp,
 };
 pub use gonets_store::query::{AttemptFilter, OutcomeFilter};
-use gonets_store::record::{AttemptDetail, AttemptRecord};
+pub use gonets_store::record::AttemptDetail;
+use gonets_store::record::AttemptRecord;
+
+/// All that a partner is told of an address that the guard refused.
+const BLOCKED_FOR_PARTNERS: &str = "this address is not allowed";
 
 /// An attempt as it is shown.
 #[derive(Debug, Clone)]
@@ -30,9 +34,14 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    fn of(ids: &IdCodec, record: AttemptRecord) -> Self {
+    /// As the operator sees it, or a partner: what of the inside an address leads to, and which
+    /// setting would open it, is the operator's to know.
+    fn of(ids: &IdCodec, record: AttemptRecord, for_operator: bool) -> Self {
         // It was written by the engine; should it be damaged, the attempt is still shown.
-        let detail: AttemptDetail = serde_json::from_slice(&record.detail).unwrap_or_default();
+        let mut detail: AttemptDetail = serde_json::from_slice(&record.detail).unwrap_or_default();
+        if record.outcome == Outcome::Blocked && !for_operator {
+            detail.sentence = Some(BLOCKED_FOR_PARTNERS.into());
+        }
         let response = match (&detail.sentence, record.answer.is_empty()) {
             (Some(sentence), true) => sentence.clone(),
             _ => String::from_utf8_lossy(&record.answer).into_owned(),

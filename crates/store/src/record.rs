@@ -97,6 +97,13 @@ pub struct AttemptDetail {
     pub sends: u8,
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "t")]
     pub tls: Option<String>,
+    /// The request's own headers as sent the last time (custom ones, sensitive values masked, and the
+    /// signatures): lines of `name: value`. Those that every request has alike are not repeated.
+    #[serde(default, skip_serializing_if = "String::is_empty", rename = "q")]
+    pub request: String,
+    /// Bytes of the request's body.
+    #[serde(default, rename = "z")]
+    pub request_bytes: u64,
     /// The answer's head as received, lossy text.
     #[serde(default, skip_serializing_if = "String::is_empty", rename = "h")]
     pub head: String,

@@ -1,7 +1,7 @@
 //! Attempts.
 
 use gonets_service::{
-    attempt::{Attempt, AttemptFilter, AttemptsOf, OutcomeFilter},
+    attempt::{Attempt, AttemptDetail, AttemptFilter, AttemptsOf, OutcomeFilter},
     message::{EndpointMessageFilter, MessageFilter, Status},
 };
 use serde::Serialize;
@@ -39,6 +39,59 @@ pub struct MessageAttemptOut {
     pub cause: Option<String>,
     /// Requests sent: 2 when a reused connection turned out dead.
     pub sends: u8,
+    /// How it went on the wire.
+    pub trace: AttemptTraceOut,
+}
+
+/// What the journal keeps of an attempt beside its result.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptTraceOut {
+    /// The request's own headers: custom ones (sensitive values masked) and the signatures, one to a
+    /// line.
+    pub request_headers: String,
+    /// Bytes of the request's body.
+    pub request_bytes: u64,
+    /// The answer's head as it came, as text.
+    pub response_headers: String,
+    /// The answer's body was longer than what is kept of it.
+    pub response_truncated: bool,
+    /// Where the connection went.
+    pub remote_address: Option<String>,
+    pub tls_version: Option<String>,
+    /// The stage that was reached: dns, connect, tls, send, wait, body or done.
+    pub stage: Option<String>,
+    pub phases_us: PhasesOut,
+    /// Why there was no answer, as a sentence.
+    pub sentence: Option<String>,
+}
+
+/// Microseconds spent in each stage.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PhasesOut {
+    pub dns: u64,
+    pub connect: u64,
+    pub tls: u64,
+    pub send: u64,
+    pub wait: u64,
+    pub body: u64,
+}
+
+impl From<AttemptDetail> for AttemptTraceOut {
+    fn from(detail: AttemptDetail) -> Self {
+        let [dns, connect, tls, send, wait, body] = detail.phases_us;
+        Self {
+            request_headers: detail.request,
+            request_bytes: detail.request_bytes,
+            response_headers: detail.head,
+            response_truncated: detail.truncated,
+            remote_address: detail.remote,
+            tls_version: detail.tls,
+            stage: detail.stage,
+            phases_us: PhasesOut { dns, connect, tls, send, wait, body },
+            sentence: detail.sentence,
+        }
+    }
 }
 
 impl MessageAttemptOut {
@@ -46,7 +99,7 @@ impl MessageAttemptOut {
         let status = if attempt.is_success() { Status::Success } else { Status::Fail };
         Self {
             id: attempt.id,
-            url: attempt.detail.url,
+            url: attempt.detail.url.clone(),
             response: if with_content { attempt.response } else { String::new() },
             response_status_code: attempt.status_code.unwrap_or(0),
             response_duration_ms: attempt.duration_ms,
@@ -58,8 +111,9 @@ impl MessageAttemptOut {
             timestamp: attempt.started.to_rfc3339(),
             outcome: attempt.outcome.name(),
             number: attempt.number,
-            cause: attempt.detail.cause,
+            cause: attempt.detail.cause.clone(),
             sends: attempt.detail.sends,
+            trace: attempt.detail.into(),
         }
     }
 }

@@ -35,6 +35,9 @@ pub struct Endpoint {
     courier: Arc<RwLock<Option<Arc<Courier>>>>,
 }
 
+/// What the journal shows of a sensitive value.
+const MASK: &str = "(sensitive)";
+
 /// What every request to an endpoint is made with; built at the first one, since prepared keys
 /// take kilobytes and most endpoints of a large installation rest.
 #[derive(Debug)]
@@ -42,6 +45,8 @@ pub struct Courier {
     pub signer: Signer,
     /// Custom headers, each `name: value\r\n`.
     pub header_lines: Vec<u8>,
+    /// The same for the journal: sensitive values masked.
+    pub shown_lines: String,
     pub envelope: Envelope,
     /// When the signer must be built anew because an old key ends.
     pub until: Option<Timestamp>,
@@ -118,17 +123,16 @@ impl Endpoint {
         let signer = Signer::new(&schemes, self.secrets(keyring, now)?)
             .map_err(|cause| SecretTrouble(cause.to_string()))?;
         let mut header_lines = Vec::new();
+        let mut shown_lines = String::new();
         for header in &self.doc.headers {
-            let value = match &header.value {
-                HeaderValueDoc::Plain(value) => value.clone(),
+            let (value, shown) = match &header.value {
+                HeaderValueDoc::Plain(value) => (value.clone(), value.as_str()),
                 HeaderValueDoc::Sealed(sealed) => {
-                    open(keyring, self.place(Purpose::EndpointHeaders), sealed)?
+                    (open(keyring, self.place(Purpose::EndpointHeaders), sealed)?, MASK)
                 }
             };
-            header_lines.extend_from_slice(header.name.as_bytes());
-            header_lines.extend_from_slice(b": ");
-            header_lines.extend_from_slice(value.as_bytes());
-            header_lines.extend_from_slice(b"\r\n");
+            header_lines.extend_from_slice(format!("{}: {value}\r\n", header.name).as_bytes());
+            shown_lines.push_str(&format!("{}: {shown}\r\n", header.name));
         }
         let envelope = match profile.envelope {
             EnvelopeKind::Raw => Envelope::Raw,
@@ -136,7 +140,7 @@ impl Endpoint {
         };
         let until =
             self.doc.secrets.iter().filter_map(|secret| secret.expires_at).filter(|at| *at > now).min();
-        Ok(Courier { signer, header_lines, envelope, until })
+        Ok(Courier { signer, header_lines, shown_lines, envelope, until })
     }
 }
 

@@ -17,7 +17,7 @@ impl Service {
             .ask(move |store| store.attempt(id))
             .await?
             .filter(|record| record.message == message)
-            .map(|record| Attempt::of(ids, record))
+            .map(|record| Attempt::of(ids, record, who.is_admin))
             .ok_or_else(not_found)
     }
 }

@@ -33,7 +33,7 @@ impl Service {
             let filter = wanted.at(endpoint);
             self.engine().ask(move |store| store.attempts_of_message(message, &page, &filter)).await?
         };
-        Ok(self.listed_attempts(request, paged))
+        Ok(self.listed_attempts(who, request, paged))
     }
 
     /// # Errors
@@ -53,11 +53,20 @@ impl Service {
             let filter = wanted.at(None);
             self.engine().ask(move |store| store.attempts_of_endpoint(endpoint, &page, &filter)).await?
         };
-        Ok(self.listed_attempts(request, paged))
+        Ok(self.listed_attempts(who, request, paged))
     }
 
-    fn listed_attempts(&self, request: &PageRequest, paged: Paged<AttemptRecord>) -> Listed<Attempt> {
+    fn listed_attempts(
+        &self,
+        who: &AppAccess,
+        request: &PageRequest,
+        paged: Paged<AttemptRecord>,
+    ) -> Listed<Attempt> {
         let ids = self.engine().ids();
-        request.listed(paged, |record| ids.attempt(record.id), |record| Attempt::of(ids, record))
+        request.listed(
+            paged,
+            |record| ids.attempt(record.id),
+            |record| Attempt::of(ids, record, who.is_admin),
+        )
     }
 }
