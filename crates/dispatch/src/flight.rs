@@ -25,8 +25,7 @@ pub(crate) struct Flight {
     pub(crate) critical: bool,
     pub(crate) progress: Progress,
     pub(crate) profile: Arc<Profile>,
-    /// `None` for a retry by hand, which takes no slot.
-    pub(crate) grant: Option<Grant>,
+    pub(crate) grant: Grant,
     /// Slot-time charged in advance; settled when the attempt ends.
     pub(crate) charged: Duration,
 }

@@ -6,7 +6,6 @@ use gonets_core::{
     decide::Finished,
     ids::{EndpointNo, MessageId},
     progress::Progress,
-    rule::Rule,
     time::Timestamp,
 };
 
@@ -19,14 +18,13 @@ pub enum Input {
     Lane(LaneConfig),
     /// An endpoint was deleted: nothing more is sent to it.
     LaneGone(EndpointNo),
-    /// At start: a lane has rows in the store.
+    /// A lane has rows in the store that came there otherwise than by [`Input::Arrived`]: at start,
+    /// retries by hand, messages that were routed late.
     Backlog { endpoint: EndpointNo, fresh: bool, by_hand: bool, next_due: Option<Timestamp> },
     /// At start: an endpoint's pause that was still on.
     Throttled { endpoint: EndpointNo, until: Timestamp, in_a_row: u32 },
     /// A delivery was committed.
     Arrived(Arrival),
-    /// A retry by hand was committed.
-    ByHand { endpoint: EndpointNo, message: MessageId, critical: bool, attempts: u32 },
     /// A window that was asked for.
     Loaded { endpoint: EndpointNo, window: Window },
     /// A window could not be read; it is asked for again later.
@@ -58,6 +56,8 @@ pub struct Reply {
     pub timed_out: bool,
     /// The instant from which the message's age counts (R7).
     pub ages_from: Timestamp,
+    /// It was not sent at all because the message is too old (R7).
+    pub expired: bool,
 }
 
 /// The head of a lane as the store had it when it was read.
@@ -69,6 +69,8 @@ pub struct Window {
     pub due: Vec<DueItem>,
     pub next_due: Option<Timestamp>,
     pub by_hand: Vec<HandItem>,
+    /// Fewer retries by hand than asked for were there.
+    pub hand_end: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +84,6 @@ pub struct DueItem {
     pub message: MessageId,
     pub critical: bool,
     pub due: Timestamp,
-    pub rule: Rule,
     pub progress: Progress,
 }
 
@@ -91,4 +92,6 @@ pub struct HandItem {
     pub message: MessageId,
     pub critical: bool,
     pub attempts: u32,
+    /// Interruptions in a row of this retry; 0 when it comes from the store.
+    pub interrupted: u8,
 }

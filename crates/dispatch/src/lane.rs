@@ -2,7 +2,12 @@
 
 use gonets_core::time::Timestamp;
 
-use crate::{cap::Cap, config::LaneConfig, pace::Pace, window::Window};
+use crate::{
+    cap::Cap,
+    config::LaneConfig,
+    pace::Pace,
+    window::{Item, Window},
+};
 
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -58,7 +63,18 @@ impl Lane {
         }
     }
 
-    pub(crate) fn has_room(&self) -> bool {
-        self.in_flight < self.cap.now()
+    /// Whether it has something to try and room for it. A pause holds what is in turn, not a retry
+    /// by hand: a person waits for that (R9).
+    pub(crate) fn wants_slot(&self) -> bool {
+        let in_turn = self.throttle.until.is_none() && self.window.has_ready();
+        self.in_flight < self.cap.now() && (in_turn || self.window.has_by_hand())
+    }
+
+    /// What to try next: retries by hand first.
+    pub(crate) fn next(&mut self) -> Option<Item> {
+        if let Some(item) = self.window.next_by_hand() {
+            return Some(item);
+        }
+        if self.throttle.until.is_some() { None } else { self.window.next() }
     }
 }

@@ -50,21 +50,28 @@ impl Pace {
         }
     }
 
-    /// Takes the right to one request, or says when there will be one.
-    pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Timestamp> {
+    /// Whether a request may start now; else when one may.
+    pub(crate) fn check(&mut self, now: Timestamp) -> Result<(), Timestamp> {
         self.adjust(now);
-        let rate = match (self.configured, self.release.as_ref().map(|r| r.per_second)) {
-            (None, None) => return Ok(()),
-            (Some(rate), None) | (None, Some(rate)) => rate,
-            (Some(configured), Some(release)) => configured.min(release),
-        };
-        let now_us = micros(now);
-        if self.next_us > now_us {
-            let millis = self.next_us.div_euclid(1000) + i64::from(self.next_us.rem_euclid(1000) > 0);
-            return Err(Timestamp::from_millis(millis));
+        if self.rate().is_none() || self.next_us <= micros(now) {
+            return Ok(());
         }
-        self.next_us = self.next_us.max(now_us - CATCH_UP_US) + MICROS / i64::from(rate);
-        Ok(())
+        let millis = self.next_us.div_euclid(1000) + i64::from(self.next_us.rem_euclid(1000) > 0);
+        Err(Timestamp::from_millis(millis))
+    }
+
+    /// A request has started.
+    pub(crate) fn spend(&mut self, now: Timestamp) {
+        if let Some(rate) = self.rate() {
+            self.next_us = self.next_us.max(micros(now) - CATCH_UP_US) + MICROS / i64::from(rate);
+        }
+    }
+
+    fn rate(&self) -> Option<u32> {
+        match (self.configured, self.release.as_ref().map(|release| release.per_second)) {
+            (Some(configured), Some(release)) => Some(configured.min(release)),
+            (configured, release) => configured.or(release),
+        }
     }
 
     fn adjust(&mut self, now: Timestamp) {
@@ -98,8 +105,14 @@ mod tests {
         Timestamp::from_millis(1_000_000 + millis)
     }
 
+    fn take(pace: &mut Pace, ms: i64) -> Result<(), Timestamp> {
+        pace.check(at(ms))?;
+        pace.spend(at(ms));
+        Ok(())
+    }
+
     fn started_within(pace: &mut Pace, from: i64, to: i64) -> usize {
-        (from..to).filter(|ms| pace.take(at(*ms)).is_ok()).count()
+        (from..to).filter(|ms| take(pace, *ms).is_ok()).count()
     }
 
     #[test]
@@ -118,8 +131,8 @@ mod tests {
         let mut pace = Pace::default();
         pace.configure(Some(50));
         pace.next_us = micros(at(0));
-        assert_eq!(pace.take(at(0)), Ok(()));
-        assert_eq!(pace.take(at(0)), Err(at(20)));
+        assert_eq!(take(&mut pace, 0), Ok(()));
+        assert_eq!(take(&mut pace, 0), Err(at(20)));
     }
 
     #[test]

@@ -16,23 +16,29 @@ mod outcome;
 
 use std::collections::{BTreeMap, HashSet};
 
-use gonets_core::{ids::EndpointNo, time::Timestamp};
+use gonets_core::{
+    ids::{EndpointNo, MessageId},
+    time::Timestamp,
+};
 
 use crate::{
     cap::Speed,
     config::{Bounds, LaneConfig},
     effect::{Effect, Load, Send},
     flight::{Flight, Flights},
-    input::{HandItem, Input},
+    input::Input,
     lane::{Lane, Throttled},
-    share::Shares,
-    slots::{Asker, Queue, Slots},
+    share::{Shares, Used},
+    slots::{Asker, Grant, Queue, Slots},
     timers::Timers,
     window::Item,
 };
 
 /// How long after a failed read of a window it is tried again.
 const READ_AGAIN_MS: i64 = 1_000;
+
+/// Lanes that are offered a slot and cannot take it, before the line is left alone.
+const IN_VAIN: u32 = 64;
 
 /// The lanes of one shard.
 #[derive(Debug)]
@@ -90,6 +96,11 @@ impl Shard {
         self.flights.len()
     }
 
+    /// Whether an attempt of the delivery is under way or not yet durably recorded.
+    pub fn is_busy(&self, endpoint: EndpointNo, message: MessageId) -> bool {
+        self.lanes.get(&endpoint).is_some_and(|lane| lane.window.is_busy(message))
+    }
+
     /// Until when an endpoint's pause lasts, if it is paused (R8).
     pub fn throttled_until(&self, endpoint: EndpointNo) -> Option<Timestamp> {
         self.lanes.get(&endpoint)?.throttle.until
@@ -121,10 +132,6 @@ impl Shard {
                     self.timers.wake(endpoint, Timestamp::from_millis(now.as_millis() + READ_AGAIN_MS));
                 }
             }
-            Input::ByHand { endpoint, message, critical, attempts } => {
-                let item = HandItem { message, critical, attempts };
-                self.with_lane(now, endpoint, effects, |lane| lane.window.by_hand(item));
-            }
             Input::Lane(config) => self.configure(now, config, effects),
             Input::LaneGone(endpoint) => self.forget(endpoint),
             Input::Backlog { endpoint, fresh, by_hand, next_due } => {
@@ -155,7 +162,11 @@ impl Shard {
     fn configure(&mut self, now: Timestamp, config: LaneConfig, effects: &mut Vec<Effect>) {
         let endpoint = config.endpoint;
         match self.lanes.get_mut(&endpoint) {
-            Some(lane) => lane.configure(config, now),
+            Some(lane) => {
+                lane.configure(config, now);
+                // It may stand in the line of its old host.
+                self.slots.forget(endpoint);
+            }
             None => {
                 let mut lane = Lane::new(config);
                 if self.early.remove(&endpoint) {
@@ -177,102 +188,109 @@ impl Shard {
 
     /// Starts what the lane may start now, and sees to it that it is woken for the rest.
     fn pump(&mut self, now: Timestamp, endpoint: EndpointNo, effects: &mut Vec<Effect>) {
+        self.pump_called(now, endpoint, None, effects);
+        // It may have been refused for someone further ahead: then it is their turn.
+        if let Some(queue) = self.slots.waits_at(endpoint) {
+            self.serve_line(now, queue, effects);
+        }
+    }
+
+    fn pump_called(
+        &mut self,
+        now: Timestamp,
+        endpoint: EndpointNo,
+        called: Option<(Used, Used)>,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
         if self.draining || lane.disabled {
             return;
         }
         lane.end_pause(now);
-        if let Some(wish) = lane.window.wish(now, self.bounds.window) {
-            effects.push(Effect::Load(Load {
-                endpoint,
-                fresh: wish.fresh,
-                due: wish.due,
-                now,
-                by_hand: wish.by_hand,
-            }));
-        }
+        read_ahead(lane, now, self.bounds.window, effects);
         // A due time that has passed is waited for by the read under way, not by a timer.
         if let Some(due) = lane.window.next_due().filter(|due| *due > now) {
             self.timers.wake(endpoint, due);
         }
-        self.start_by_hand(endpoint, effects);
-        self.start_in_turn(now, endpoint, effects);
-    }
-
-    /// Retries by hand pass every hold of the lane and take no slot: a person waits for them, and
-    /// there are few (R9).
-    fn start_by_hand(&mut self, endpoint: EndpointNo, effects: &mut Vec<Effect>) {
-        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
-        while let Some(item) = lane.window.next_by_hand() {
-            effects.push(launch(lane, &mut self.flights, &mut self.shares, item, None));
-        }
-    }
-
-    fn start_in_turn(&mut self, now: Timestamp, endpoint: EndpointNo, effects: &mut Vec<Effect>) {
-        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
         if let Some(until) = lane.throttle.until {
             self.timers.wake(endpoint, until);
-            return;
         }
-        while lane.window.has_ready() && lane.has_room() && !self.slots.is_waiting(endpoint) {
-            let asker = Asker {
-                endpoint,
-                app: lane.config.app,
-                speed: lane.cap.speed(),
-                idle: lane.in_flight == 0,
-                place: self.shares.place(lane.config.app, endpoint),
-            };
-            let Some(grant) = self.slots.take(lane.config.host, &asker) else { return };
-            if let Err(later) = lane.pace.take(now) {
-                self.slots.give_back(lane.config.host, lane.config.app, grant);
-                self.timers.wake(endpoint, later);
-                return;
-            }
-            let Some(item) = lane.window.next() else {
-                self.slots.give_back(lane.config.host, lane.config.app, grant);
-                return;
-            };
-            effects.push(launch(lane, &mut self.flights, &mut self.shares, item, Some(grant)));
-            if lane.window.has_ready() {
-                continue;
-            }
-            if let Some(wish) = lane.window.wish(now, self.bounds.window) {
-                effects.push(Effect::Load(Load {
-                    endpoint,
-                    fresh: wish.fresh,
-                    due: wish.due,
-                    now,
-                    by_hand: wish.by_hand,
-                }));
-            }
+        let mut place = called;
+        while self.start_one(now, endpoint, place.take(), effects) {}
+    }
+
+    /// Starts one attempt of the lane, if it may. One that was called from the line goes by the
+    /// place it had there.
+    fn start_one(
+        &mut self,
+        now: Timestamp,
+        endpoint: EndpointNo,
+        called: Option<(Used, Used)>,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return false };
+        if !lane.wants_slot()
+            || lane.window.unrecorded() >= self.bounds.window
+            || self.slots.is_waiting(endpoint)
+        {
+            return false;
         }
+        if let Err(later) = lane.pace.check(now) {
+            self.timers.wake(endpoint, later);
+            return false;
+        }
+        let asker = Asker {
+            endpoint,
+            app: lane.config.app,
+            speed: lane.cap.speed(),
+            idle: lane.in_flight == 0,
+            place: called.unwrap_or_else(|| self.shares.place(lane.config.app, endpoint)),
+        };
+        let Some(grant) = self.slots.take(lane.config.host, &asker) else { return false };
+        let Some(item) = lane.next() else {
+            self.slots.give_back(lane.config.host, lane.config.app, grant);
+            return false;
+        };
+        lane.pace.spend(now);
+        effects.push(launch(lane, &mut self.flights, &mut self.shares, item, grant));
+        read_ahead(lane, now, self.bounds.window, effects);
+        true
     }
 
     /// Offers what came back to those in line, the host's first.
     fn serve_line(&mut self, now: Timestamp, queue: Queue, effects: &mut Vec<Effect>) {
-        while let Some((endpoint, place)) = self.slots.next(queue) {
+        let mut in_vain = 0;
+        while in_vain < IN_VAIN
+            && let Some((endpoint, place)) = self.slots.next(queue)
+        {
             self.shares.served(place);
-            self.pump(now, endpoint, effects);
+            self.pump_called(now, endpoint, Some(place), effects);
             if self.slots.waits_at(endpoint) == Some(queue) {
-                return;
+                in_vain += 1;
             }
         }
     }
 }
 
-fn launch(
-    lane: &mut Lane,
-    flights: &mut Flights,
-    shares: &mut Shares,
-    item: Item,
-    grant: Option<crate::slots::Grant>,
-) -> Effect {
+/// Asks the store for more of the lane, if there is more and room for it.
+fn read_ahead(lane: &mut Lane, now: Timestamp, bound: usize, effects: &mut Vec<Effect>) {
+    if let Some(wish) = lane.window.wish(now, bound) {
+        let endpoint = lane.config.endpoint;
+        effects.push(Effect::Load(Load {
+            endpoint,
+            fresh: wish.fresh,
+            due: wish.due,
+            now,
+            by_hand: wish.by_hand,
+        }));
+    }
+}
+
+fn launch(lane: &mut Lane, flights: &mut Flights, shares: &mut Shares, item: Item, grant: Grant) -> Effect {
     let charged =
         if lane.cap.speed() == Speed::Unproven { lane.config.profile.timeout } else { lane.cap.usual() };
-    if grant.is_some() {
-        lane.in_flight += 1;
-        shares.start(lane.config.app, lane.config.endpoint, charged);
-    }
+    lane.in_flight += 1;
+    shares.start(lane.config.app, lane.config.endpoint, charged);
     let id = flights.start(Flight {
         endpoint: lane.config.endpoint,
         app: lane.config.app,

@@ -8,7 +8,8 @@
 //!
 //! # Waiting
 //! A lane that is refused waits at the budget that refused it, in its class, at its place by used
-//! slot-time ([`crate::share`]). A slot that comes back is offered to the first who may have it.
+//! slot-time ([`crate::share`]). A slot that comes back is offered to the first who may have it, and
+//! nobody gets a free slot past someone who may have it and has used less.
 //! Nothing polls: a lane that waits costs nothing.
 
 use std::collections::{BTreeSet, HashMap};
@@ -194,6 +195,12 @@ impl Budget {
     }
 
     fn would_give(&self, asker: &Asker) -> Option<Part> {
+        let part = self.free_part(asker)?;
+        let overtakes = self.first_waiter().is_some_and(|(_, (place, _, _))| place < asker.place);
+        (!overtakes).then_some(part)
+    }
+
+    fn free_part(&self, asker: &Asker) -> Option<Part> {
         if self.used_general < self.general {
             return Some(Part::General);
         }
@@ -242,11 +249,21 @@ impl Budget {
     }
 
     fn next_waiter(&mut self) -> Option<Waiter> {
-        let (class, waiter) = if self.used_general < self.general {
+        let (class, waiter) = self.first_waiter()?;
+        self.waiters[class as usize].remove(&waiter);
+        Some(waiter)
+    }
+
+    /// The first in line who could have a slot now.
+    fn first_waiter(&self) -> Option<(Class, Waiter)> {
+        if self.waiters.iter().all(BTreeSet::is_empty) {
+            return None;
+        }
+        if self.used_general < self.general {
             [Class::Quick, Class::Unproven, Class::Slow]
                 .into_iter()
                 .filter_map(|class| self.waiters[class as usize].first().map(|first| (class, *first)))
-                .min_by_key(|(_, first)| *first)?
+                .min_by_key(|(_, first)| *first)
         } else if self.used_reserve < self.reserve {
             let quick = self.waiters[Class::Quick as usize].first().map(|first| (Class::Quick, *first));
             let unproven = self.waiters[Class::Unproven as usize]
@@ -254,12 +271,10 @@ impl Budget {
                 .take(LOOK)
                 .find(|(_, _, app)| self.may_prove(*app))
                 .map(|first| (Class::Unproven, *first));
-            [quick, unproven].into_iter().flatten().min_by_key(|(_, first)| *first)?
+            [quick, unproven].into_iter().flatten().min_by_key(|(_, first)| *first)
         } else {
-            return None;
-        };
-        self.waiters[class as usize].remove(&waiter);
-        Some(waiter)
+            None
+        }
     }
 
     fn is_unused(&self) -> bool {

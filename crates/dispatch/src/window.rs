@@ -57,6 +57,7 @@ pub(crate) struct Wish {
 pub(crate) struct Window {
     known: HashMap<MessageId, Known>,
     ready: BTreeSet<Turn>,
+    /// Retries by hand: waiting, or `None` while under way.
     by_hand: BTreeMap<MessageId, Option<HandItem>>,
     /// The store has never-tried rows that are not known.
     fresh_left: bool,
@@ -67,9 +68,9 @@ pub(crate) struct Window {
 }
 
 /// What happened while a read was under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Loading {
-    wish: Option<Wish>,
+    wish: Wish,
     settled: HashSet<MessageId>,
     fresh_arrived: bool,
     hand_arrived: bool,
@@ -77,33 +78,28 @@ struct Loading {
 }
 
 impl Window {
-    /// The lane has rows in the store that memory does not know of.
+    /// The lane has rows in the store that memory does not know of. What is learned while a read is
+    /// under way is not in it, and outlives it.
     pub(crate) fn backlog(&mut self, fresh: bool, by_hand: bool, next_due: Option<Timestamp>) {
         self.fresh_left |= fresh;
         self.hand_left |= by_hand;
-        self.due_at(next_due);
+        self.next_due = earlier(self.next_due, next_due);
+        if let Some(loading) = &mut self.loading {
+            loading.fresh_arrived |= fresh;
+            loading.hand_arrived |= by_hand;
+            loading.due_arrived = earlier(loading.due_arrived, next_due);
+        }
     }
 
     pub(crate) fn arrived(&mut self, arrival: &Arrival, bound: usize, now: Timestamp) {
-        if let Some(due) = arrival.due {
-            self.due_at(Some(due));
-            return;
-        }
-        if let Some(loading) = &mut self.loading {
-            loading.fresh_arrived = true;
-        } else if self.fresh_left || self.known.len() >= bound {
-            self.fresh_left = true;
+        if arrival.due.is_some() {
+            self.backlog(false, false, arrival.due);
+        } else if self.loading.is_some() || self.fresh_left || self.known.len() >= bound {
+            self.backlog(true, false, None);
         } else {
             let turn = Turn { later: !arrival.critical, due: now, message: arrival.message };
             self.make_ready(Source::Fresh, turn, Progress::default());
         }
-    }
-
-    pub(crate) fn by_hand(&mut self, item: HandItem) {
-        if let Some(loading) = &mut self.loading {
-            loading.hand_arrived = true;
-        }
-        self.by_hand.entry(item.message).or_insert(Some(item));
     }
 
     /// What to read now, if anything; the read counts as begun.
@@ -117,18 +113,28 @@ impl Window {
         let wish = Wish {
             fresh: if self.fresh_left && room { bound + known } else { 0 },
             due: if self.next_due.is_some_and(|due| due <= now) && room { bound + known } else { 0 },
-            by_hand: if self.hand_left { bound } else { 0 },
+            by_hand: if self.hand_left && self.by_hand.len() < bound as usize / 4 {
+                bound + u32::try_from(self.by_hand.len()).unwrap_or(u32::MAX / 2)
+            } else {
+                0
+            },
         };
         if wish.fresh == 0 && wish.due == 0 && wish.by_hand == 0 {
             return None;
         }
-        self.loading = Some(Loading { wish: Some(wish), ..Loading::default() });
+        self.loading = Some(Loading {
+            wish,
+            settled: HashSet::new(),
+            fresh_arrived: false,
+            hand_arrived: false,
+            due_arrived: None,
+        });
         Some(wish)
     }
 
     pub(crate) fn loaded(&mut self, window: Loaded, now: Timestamp) {
         let Some(loading) = self.loading.take() else { return };
-        let wish = loading.wish.unwrap_or(Wish { fresh: 0, due: 0, by_hand: 0 });
+        let wish = loading.wish;
         if wish.fresh > 0 {
             self.fresh_left = !window.fresh_end;
             for row in window.fresh {
@@ -144,9 +150,9 @@ impl Window {
                 self.offer(&loading, Source::Waiting, turn, row.progress);
             }
         }
-        self.due_at(loading.due_arrived);
+        self.next_due = earlier(self.next_due, loading.due_arrived);
         if wish.by_hand > 0 {
-            self.hand_left = loading.hand_arrived;
+            self.hand_left = !window.hand_end || loading.hand_arrived;
             for item in window.by_hand {
                 if !loading.settled.contains(&item.message) {
                     self.by_hand.entry(item.message).or_insert(Some(item));
@@ -157,30 +163,45 @@ impl Window {
 
     /// The read failed: everything it was to answer is still open.
     pub(crate) fn not_loaded(&mut self) {
-        if let Some(loading) = self.loading.take() {
-            self.fresh_left |= loading.fresh_arrived;
-            self.hand_left |= loading.hand_arrived;
-            self.due_at(loading.due_arrived);
-        }
+        self.loading = None;
     }
 
     /// The record of an attempt is durable; with `next_due` the delivery waits in the store.
     pub(crate) fn durable(&mut self, message: MessageId, by_hand: bool, next_due: Option<Timestamp>) {
         if let Some(loading) = &mut self.loading {
             loading.settled.insert(message);
-            if let Some(due) = next_due {
-                loading.due_arrived = Some(loading.due_arrived.map_or(due, |other| other.min(due)));
-            }
         }
         if by_hand {
             self.by_hand.remove(&message);
-            // A ladder's attempt of the same delivery may have been passed over meanwhile.
-            self.fresh_left = true;
-            self.due_at(Some(Timestamp::from_millis(0)));
+            // A ladder's attempt of the same delivery was passed over meanwhile.
+            self.backlog(true, false, Some(Timestamp::from_millis(0)));
         } else {
             self.known.remove(&message);
         }
-        self.due_at(next_due);
+        self.backlog(false, false, next_due);
+    }
+
+    /// A retry by hand that was interrupted on our side: it is tried again.
+    pub(crate) fn by_hand_again(&mut self, item: HandItem) {
+        self.by_hand.insert(item.message, Some(item));
+    }
+
+    /// Whether an attempt of the delivery is under way, or its record not yet durable.
+    pub(crate) fn is_busy(&self, message: MessageId) -> bool {
+        matches!(self.known.get(&message), Some(Known::Busy))
+            || matches!(self.by_hand.get(&message), Some(None))
+    }
+
+    /// Attempts under way or not yet durably recorded. A store that stalls must not let a quick
+    /// lane run ahead of it without bound.
+    pub(crate) fn unrecorded(&self) -> usize {
+        self.known.len() - self.ready.len()
+    }
+
+    pub(crate) fn has_by_hand(&self) -> bool {
+        self.by_hand
+            .iter()
+            .any(|(message, item)| item.is_some() && !matches!(self.known.get(message), Some(Known::Busy)))
     }
 
     /// The next retry by hand; it is busy from now on.
@@ -197,7 +218,11 @@ impl Window {
             message,
             source: Source::Hand,
             critical: item.critical,
-            progress: Progress { attempts: item.attempts, ..Progress::default() },
+            progress: Progress {
+                attempts: item.attempts,
+                interrupted: item.interrupted,
+                ..Progress::default()
+            },
         })
     }
 
@@ -236,10 +261,115 @@ impl Window {
         self.ready.insert(turn);
         self.known.insert(turn.message, Known::Ready { source, turn, progress });
     }
+}
 
-    fn due_at(&mut self, due: Option<Timestamp>) {
-        if let Some(due) = due {
-            self.next_due = Some(self.next_due.map_or(due, |earlier| earlier.min(due)));
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    [one, other].into_iter().flatten().min()
+}
+
+#[cfg(test)]
+mod tests {
+    use gonets_core::ids::EndpointNo;
+
+    use super::*;
+    use crate::input::{DueItem, FreshItem};
+
+    const BOUND: usize = 8;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(1_000_000 + millis)
+    }
+
+    fn arrival(message: u64, due: Option<Timestamp>) -> Arrival {
+        Arrival { endpoint: EndpointNo(1), message: MessageId(message), critical: false, due }
+    }
+
+    fn hand(message: u64) -> HandItem {
+        HandItem { message: MessageId(message), critical: false, attempts: 1, interrupted: 0 }
+    }
+
+    /// A window with a read of everything under way.
+    fn reading() -> Window {
+        let mut window = Window::default();
+        window.backlog(true, true, Some(at(0)));
+        assert!(window.wish(at(0), BOUND).is_some());
+        window
+    }
+
+    fn nothing() -> Loaded {
+        Loaded { fresh_end: true, hand_end: true, ..Loaded::default() }
+    }
+
+    #[test]
+    fn a_retry_by_hand_that_came_during_a_read_is_read_for_again() {
+        let mut window = reading();
+        window.backlog(false, true, None);
+        window.loaded(nothing(), at(1));
+        assert!(window.wish(at(1), BOUND).is_some_and(|wish| wish.by_hand > 0 && wish.fresh == 0));
+    }
+
+    #[test]
+    fn messages_routed_late_during_a_read_are_read_for_again() {
+        let mut window = reading();
+        window.backlog(true, false, None);
+        window.loaded(nothing(), at(1));
+        assert!(window.wish(at(1), BOUND).is_some_and(|wish| wish.fresh > 0));
+    }
+
+    #[test]
+    fn a_message_for_later_that_came_during_a_read_keeps_its_time() {
+        let mut window = reading();
+        window.arrived(&arrival(5, Some(at(500))), BOUND, at(1));
+        window.loaded(nothing(), at(1));
+        assert_eq!(window.next_due(), Some(at(500)));
+    }
+
+    #[test]
+    fn a_scheduled_attempt_passed_over_for_a_retry_by_hand_comes_back_after_it() {
+        let mut window = Window::default();
+        window.backlog(false, true, Some(at(0)));
+        window.wish(at(0), BOUND);
+        let due =
+            DueItem { message: MessageId(3), critical: false, due: at(0), progress: Progress::default() };
+        window.loaded(Loaded { by_hand: vec![hand(3)], due: vec![due], ..nothing() }, at(0));
+        assert_eq!(window.next_by_hand().map(|item| item.message), Some(MessageId(3)));
+        assert!(window.next().is_none(), "one attempt of a delivery at a time");
+        window.backlog(true, false, None);
+        window.wish(at(1), BOUND);
+        window.durable(MessageId(3), true, None);
+        window.loaded(nothing(), at(1));
+        assert!(window.wish(at(2), BOUND).is_some_and(|wish| wish.due > 0 && wish.fresh > 0));
+    }
+
+    #[test]
+    fn more_retries_by_hand_than_one_read_brings_all_come() {
+        let mut window = Window::default();
+        window.backlog(false, true, None);
+        let mut stored: BTreeSet<u64> = (0..100).collect();
+        let mut tried = 0;
+        while let Some(wish) = window.wish(at(0), BOUND) {
+            let by_hand: Vec<_> = stored.iter().take(wish.by_hand as usize).map(|id| hand(*id)).collect();
+            let hand_end = by_hand.len() < wish.by_hand as usize;
+            window.loaded(Loaded { by_hand, hand_end, ..nothing() }, at(0));
+            while let Some(item) = window.next_by_hand() {
+                stored.remove(&item.message.0);
+                window.durable(item.message, true, None);
+                tried += 1;
+            }
         }
+        assert_eq!(tried, 100);
+    }
+
+    #[test]
+    fn a_row_that_was_settled_while_an_older_snapshot_was_read_is_not_tried_again() {
+        let mut window = Window::default();
+        window.arrived(&arrival(1, None), BOUND, at(0));
+        window.next();
+        window.backlog(true, false, None);
+        window.wish(at(0), BOUND);
+        window.durable(MessageId(1), false, None);
+        let stale = FreshItem { message: MessageId(1), critical: false };
+        window.loaded(Loaded { fresh: vec![stale], ..nothing() }, at(0));
+        assert!(window.next().is_none());
     }
 }

@@ -168,7 +168,7 @@ impl Town {
         let finished = Finished { outcome, retry_after: None, at };
         let took = Duration::from_millis(took);
         let ages_from = self.arrived[&message];
-        self.step(vec![Input::Replied(Reply { send, finished, took, timed_out, ages_from })]);
+        self.step(vec![Input::Replied(Reply { send, finished, took, timed_out, ages_from, expired: false })]);
     }
 
     fn worst_wait(&self) -> Duration {
@@ -240,4 +240,26 @@ fn a_backlog_beyond_the_window_is_delivered_whole() {
     town.pass(Duration::from_secs(30));
     assert_eq!(town.waits.len(), 5_000);
     assert!(town.stored[&EndpointNo(1)].is_empty());
+}
+
+#[test]
+fn r22_a_newcomer_at_a_host_that_two_quick_backlogs_keep_busy_gets_its_share() {
+    let mut town = Town::new();
+    town.endpoint(1, 1, 1, Peer::Well);
+    town.endpoint(2, 2, 1, Peer::Well);
+    for _ in 0..3_000 {
+        town.post(1);
+        town.post(2);
+    }
+    town.pass(Duration::from_millis(20));
+    assert_eq!(town.shard.in_flight(), 64, "the host is busy");
+    town.endpoint(3, 3, 1, Peer::Well);
+    town.waits.clear();
+    let begun = town.now;
+    town.post(3);
+    let newest = MessageId(town.next_message);
+    while !town.answers.values().any(|(_, message, _)| *message == newest) {
+        town.pass(Duration::from_millis(1));
+        assert!(town.now.since(begun) <= Duration::from_millis(5), "it waits behind two backlogs");
+    }
 }

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use gonets_core::{
-    decide::Finished,
+    decide::{Facts, Finished},
     ids::IdCodec,
     outcome::Outcome,
     profile::Profile,
@@ -35,6 +35,8 @@ pub(crate) struct Road {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdCodec,
     pub(crate) reports: mpsc::UnboundedSender<Happening>,
+    /// Nothing expires before this: the wall clock stood suspiciously far ahead at start (R7).
+    pub(crate) expiry_from: Timestamp,
 }
 
 /// One attempt to make.
@@ -58,6 +60,10 @@ pub(crate) async fn run(road: Arc<Road>, errand: Errand) {
         },
     };
     let ages_from = message.as_ref().map_or(errand.send.message.accepted_at(), |message| message.ages_from());
+    let facts = Facts { accepted_at: ages_from, critical: false };
+    if started >= road.expiry_from && facts.is_expired(&errand.profile, started) {
+        return promise.keep(Report::expired(), None, ages_from);
+    }
     let which = Which {
         message: errand.send.message,
         endpoint: errand.endpoint.no,
@@ -106,7 +112,9 @@ async fn attempt(
         Ok(courier) => courier,
         Err(trouble) => {
             tracing::error!(endpoint = %errand.endpoint.no, %trouble, "an attempt could not be signed");
-            return (Report::interrupted(), None);
+            // Held and looked at again, like an address that is not allowed: no step is spent on it.
+            let sentence = trouble.to_string();
+            return (Report::unsent(which, url, Outcome::Blocked, "secret_unreadable", sentence), None);
         }
     };
     let id = road.ids.message(message.id);
@@ -182,6 +190,7 @@ impl Promise<'_> {
             took: at.since(self.started),
             timed_out: report.timed_out,
             ages_from,
+            expired: report.expired,
         };
         // The driver is gone only when the process ends; the store still has the delivery.
         let _ =

@@ -10,7 +10,10 @@ pub(crate) mod landing;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use gonets_core::time::Timestamp;
+use gonets_core::{
+    ids::{EndpointNo, MessageId},
+    time::Timestamp,
+};
 use gonets_dispatch::{
     effect::{Effect, SendId},
     input::{Input, Window},
@@ -19,7 +22,7 @@ use gonets_dispatch::{
 use gonets_store::{
     committer::{Committer, Landing},
     record::AttemptRecord,
-    tx::Verdict,
+    tx::{Tx, Verdict},
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -44,11 +47,13 @@ pub(crate) enum Happening {
     Landed(Landing<Ack>),
     Replied(Box<Replied>),
     Read(Box<Read>),
+    /// Whether an attempt of a delivery is under way.
+    Asked(EndpointNo, MessageId, oneshot::Sender<bool>),
 }
 
 /// A window as it was read, with the messages of its head.
 pub(crate) struct Read {
-    pub(crate) endpoint: gonets_core::ids::EndpointNo,
+    pub(crate) endpoint: EndpointNo,
     pub(crate) window: Option<Window>,
     pub(crate) messages: Vec<Message>,
 }
@@ -65,6 +70,8 @@ pub(crate) struct Driver {
     effects: Vec<Effect>,
     /// The journal's part of attempts that the machine is judging in this turn.
     attempts: HashMap<SendId, AttemptRecord>,
+    /// Upkeep that found the committer's queue full.
+    deferred: Vec<Tx>,
 }
 
 /// How many happenings one turn takes at most.
@@ -90,6 +97,7 @@ impl Driver {
             inputs: Vec::new(),
             effects: Vec::new(),
             attempts: HashMap::new(),
+            deferred: Vec::new(),
         }
     }
 
@@ -142,6 +150,10 @@ impl Driver {
                     self.attempts.insert(replied.reply.send, attempt);
                 }
                 self.inputs.push(Input::Replied(replied.reply));
+            }
+            Happening::Asked(endpoint, message, answer) => {
+                // Who asked may be gone.
+                let _ = answer.send(self.shard.is_busy(endpoint, message));
             }
             Happening::Read(read) => {
                 for message in read.messages {

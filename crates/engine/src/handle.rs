@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use gonets_core::{ids::IdCodec, time::Clock};
+use gonets_core::{
+    ids::{EndpointNo, IdCodec, MessageId},
+    time::Clock,
+};
 use gonets_store::{
     committer::{Committer, Job},
     query::{Answer, Queries, QueryError},
     tx::{Tx, Verdict},
 };
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::{directory::Directory, driver::Ack};
+use crate::{
+    directory::Directory,
+    driver::{Ack, Happening},
+};
 
 /// A running engine. Cheap to share.
 pub struct Engine {
@@ -19,6 +25,7 @@ pub struct Engine {
     pub(crate) queries: Arc<dyn Queries>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdCodec,
+    pub(crate) happenings: mpsc::UnboundedSender<Happening>,
     pub(crate) drain: watch::Sender<bool>,
     pub(crate) drained: watch::Receiver<bool>,
 }
@@ -79,14 +86,12 @@ impl Engine {
         &self.queries
     }
 
-    /// Copies the store into `target` while everything goes on.
-    ///
-    /// # Errors
-    /// A sentence that says what went wrong.
-    pub async fn backup(&self, target: std::path::PathBuf) -> Result<(), String> {
-        let (reply, done) = oneshot::channel();
-        self.committer.backup(target, Box::new(move |result| drop(reply.send(result))));
-        done.await.unwrap_or_else(|_| Err("the store closed before the copy was complete".into()))
+    /// Whether an attempt of a delivery is under way, or its record not yet durable.
+    pub async fn is_under_way(&self, endpoint: EndpointNo, message: MessageId) -> bool {
+        let (reply, answer) = oneshot::channel();
+        // Without a driver the process is ending, and nothing is under way for long.
+        let _ = self.happenings.send(Happening::Asked(endpoint, message, reply));
+        answer.await.unwrap_or(false)
     }
 
     /// Ends in phases: nothing new is sent, what is in flight may end (each attempt has its own

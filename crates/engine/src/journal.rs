@@ -14,6 +14,8 @@ use gonets_store::record::{AttemptDetail, AttemptRecord};
 pub(crate) struct Report {
     pub(crate) outcome: Outcome,
     pub(crate) timed_out: bool,
+    /// It was too old to be sent at all (R7).
+    pub(crate) expired: bool,
     /// `None`: nothing left the machine and nothing was decided, so nothing is journaled.
     pub(crate) attempt: Option<AttemptRecord>,
 }
@@ -51,7 +53,7 @@ impl Report {
         let outcome = outcome::classify(seen);
         let timed_out = matches!(&exchange.seen, Seen::Failed(cause) if cause.kind() == CauseKind::Timeout);
         if outcome == Outcome::Interrupted && !exchange.byte_may_have_left {
-            return Self { outcome, timed_out, attempt: None };
+            return Self { outcome, timed_out, expired: false, attempt: None };
         }
         let phases = &exchange.phases;
         let (cause, sentence) = cause.unzip();
@@ -82,7 +84,7 @@ impl Report {
             _ => None,
         };
         let attempt = which.record(outcome, status, exchange.duration_us, &detail, exchange.body);
-        Self { outcome, timed_out, attempt: Some(attempt) }
+        Self { outcome, timed_out, expired: false, attempt: Some(attempt) }
     }
 
     /// No request was made, and the journal is to say why.
@@ -96,13 +98,19 @@ impl Report {
         Self {
             outcome,
             timed_out: false,
+            expired: false,
             attempt: Some(which.record(outcome, None, 0, &detail, Bytes::new())),
         }
     }
 
     /// Our own fault before anything left; tried again.
     pub(crate) fn interrupted() -> Self {
-        Self { outcome: Outcome::Interrupted, timed_out: false, attempt: None }
+        Self { outcome: Outcome::Interrupted, timed_out: false, expired: false, attempt: None }
+    }
+
+    /// Its age ended while it waited; nothing was sent.
+    pub(crate) fn expired() -> Self {
+        Self { expired: true, ..Self::interrupted() }
     }
 }
 

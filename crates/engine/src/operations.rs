@@ -1,12 +1,13 @@
 //! Between the machine's language and the store's: the same for the driver and the simulation.
 
+use gonets_core::time::Timestamp;
 use gonets_dispatch::{
     effect::{self, Load, Record},
     input::{DueItem, FreshItem, HandItem, Window},
 };
 use gonets_store::{
     query::{Answer, Queries},
-    record::{AttemptRecord, SettledState},
+    record::{AttemptRecord, Disabled, DisabledBy, Gate, SettledState},
     tx::{GateWrite, Outcome, Source, Then},
 };
 
@@ -41,11 +42,14 @@ pub fn outcome(record: &Record, attempt: Option<AttemptRecord>, gate: Option<Gat
 pub fn window(queries: &dyn Queries, load: Load) -> Answer<Window> {
     let mut window = Window::default();
     if load.by_hand > 0 {
-        for row in queries.by_hand(load.endpoint, load.by_hand)? {
+        let rows = queries.by_hand(load.endpoint, load.by_hand)?;
+        window.hand_end = rows.len() < load.by_hand as usize;
+        for row in rows {
             window.by_hand.push(HandItem {
                 message: row.message,
                 critical: row.critical,
                 attempts: row.attempts,
+                interrupted: 0,
             });
         }
     }
@@ -59,7 +63,6 @@ pub fn window(queries: &dyn Queries, load: Load) -> Answer<Window> {
                 message: row.message,
                 critical: row.critical,
                 due: row.due,
-                rule: row.rule,
                 progress: row.progress,
             })
             .collect();
@@ -71,4 +74,17 @@ pub fn window(queries: &dyn Queries, load: Load) -> Answer<Window> {
             rows.into_iter().map(|row| FreshItem { message: row.message, critical: row.critical }).collect();
     }
     Ok(window)
+}
+
+/// The endpoint's gate as an outcome leaves it; `None` where it changes nothing.
+pub fn gate(before: Gate, record: &Record, now: Timestamp) -> Option<Gate> {
+    let mut gate = before.clone();
+    if let Some(throttle) = record.throttle {
+        gate.throttled_until = throttle.until;
+        gate.throttles = throttle.in_a_row;
+    }
+    if record.disable && gate.disabled.is_none() {
+        gate.disabled = Some(Disabled { since: now, why: DisabledBy::Gone });
+    }
+    (gate != before).then_some(gate)
 }

@@ -1,7 +1,7 @@
 //! Starting: configuration from the store, lanes with what they left, then the writer and the loop.
 //! Nothing of the backlog is loaded here; each lane reads its own head.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gonets_core::{
     ids::{EndpointNo, IdCodec},
@@ -18,7 +18,11 @@ use gonets_store::{
     record::Scope,
 };
 use gonets_wire::Keyring;
-use tokio::sync::{mpsc, watch};
+use parking_lot::Mutex;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
 
 use crate::{
     bodies::Bodies,
@@ -31,6 +35,11 @@ use crate::{
 
 /// Messages kept in memory between acceptance and their first attempts.
 const BODIES_BYTES: usize = 32 << 20;
+
+/// A clock so far ahead of the last record is suspected (R7).
+const SUSPICIOUS: Duration = Duration::from_secs(24 * 3600);
+/// How long nothing expires then.
+const GRACE: Duration = Duration::from_secs(600);
 
 /// What an engine is made of.
 pub struct Parts {
@@ -62,7 +71,8 @@ pub enum StartError {
 ///
 /// # Errors
 /// [`StartError`], when the store cannot be read or written.
-pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
+pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
+    let expiry_from = expiry_from(&mut parts)?;
     let directory = Arc::new(Directory::new(Context {
         profiles: parts.profiles,
         default_profile: parts.default_profile,
@@ -73,6 +83,8 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
     let (inputs, orphans) = lanes(&directory, parts.queries.as_ref(), parts.clock.now())?;
     let ids = IdCodec::new(parts.queries.id_key()?);
 
+    let fatal: Fate = Arc::new(Mutex::new(Some(parts.fatal)));
+
     let (reports, happenings) = mpsc::unbounded_channel();
     let landings = reports.clone();
     let committer = Arc::new(Committer::start(
@@ -81,7 +93,10 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
         committer::Bounds::default(),
         // Without a driver the process is ending; what landed is in the store.
         move |landing| drop(landings.send(Happening::Landed(landing))),
-        parts.fatal,
+        {
+            let fatal = Arc::clone(&fatal);
+            move |cause| tell(&fatal, cause)
+        },
     )?);
     let road = Arc::new(Road {
         directory: Arc::clone(&directory),
@@ -89,7 +104,8 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
         queries: Arc::clone(&parts.queries),
         clock: Arc::clone(&parts.clock),
         ids: ids.clone(),
-        reports,
+        reports: reports.clone(),
+        expiry_from,
     });
     let (drain, draining) = watch::channel(false);
     let (drained_sender, drained) = watch::channel(false);
@@ -101,7 +117,7 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
         Bodies::new(BODIES_BYTES),
         (draining, drained_sender),
     );
-    tokio::spawn(driver.run(inputs));
+    tokio::spawn(watch_over(tokio::spawn(driver.run(inputs)), fatal));
     tokio::spawn(Arc::clone(&parts.egress).run_sweeper());
     finish_what_was_left(&road, &committer, orphans);
     Ok(Arc::new(Engine {
@@ -110,9 +126,42 @@ pub async fn start(parts: Parts) -> Result<Arc<Engine>, StartError> {
         queries: parts.queries,
         clock: parts.clock,
         ids,
+        happenings: reports,
         drain,
         drained,
     }))
+}
+
+/// Whom to tell that the engine cannot go on; told once.
+type Fate = Arc<Mutex<Option<Box<dyn FnOnce(Fatal) + Send>>>>;
+
+fn tell(fate: &Fate, cause: Fatal) {
+    if let Some(fatal) = fate.lock().take() {
+        fatal(cause);
+    }
+}
+
+/// A loop that panicked must not leave a process that looks alive and sends nothing.
+async fn watch_over(driver: JoinHandle<()>, fate: Fate) {
+    if driver.await.is_err_and(|ended| ended.is_panic()) {
+        tell(&fate, Fatal { message: "the delivery loop panicked; the log says where".into() });
+    }
+}
+
+/// From when on age ends deliveries. A wall clock that stands more than a day ahead of what was
+/// last recorded may be wrong, so nothing expires for a while (R7).
+fn expiry_from(parts: &mut Parts) -> Result<Timestamp, Fatal> {
+    let (message, attempt) = parts.store.last_ids()?;
+    let last = message.accepted_at().max(attempt.made_at());
+    let now = parts.clock.now();
+    if message.0 == 0 || now <= last + SUSPICIOUS {
+        return Ok(Timestamp::from_millis(0));
+    }
+    tracing::warn!(
+        %last, %now,
+        "the clock is more than a day ahead of the last record; if it is wrong, set it now: nothing expires for ten minutes"
+    );
+    Ok(now + GRACE)
 }
 
 fn fill(directory: &Directory, queries: &dyn Queries) -> Result<(), StartError> {
@@ -164,7 +213,7 @@ fn lanes(
 fn finish_what_was_left(road: &Arc<Road>, committer: &Arc<Committer<Ack>>, orphans: Vec<EndpointNo>) {
     for endpoint in orphans {
         if committer.submit(Job { tx: landing::cancellation(endpoint), ack: Ack::None }).is_err() {
-            tracing::warn!(%endpoint, "the deliveries of a deleted endpoint are cancelled at the next start");
+            tracing::error!(%endpoint, "the deliveries of a deleted endpoint are cancelled at the next start");
         }
     }
     for environment in road.directory.environments() {

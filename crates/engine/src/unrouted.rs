@@ -1,6 +1,6 @@
 //! Messages that waited for an application's first endpoint (R18) are routed when it comes.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use gonets_core::ids::AppNo;
 use gonets_store::{
@@ -11,6 +11,9 @@ use gonets_store::{
 use tokio::sync::oneshot;
 
 use crate::{courier::Road, driver::Ack};
+
+/// How long to leave a busy store alone.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// Messages that one step routes.
 const STEP: u32 = 256;
@@ -56,8 +59,16 @@ async fn step(road: &Arc<Road>, committer: &Committer<Ack>, app: AppNo) -> bool 
     let (reply, verdict) = oneshot::channel();
     let tx = Tx::Route(RouteStep { app, app_version: entry.row.version, routes });
     if committer.submit(Job { tx, ack: Ack::Caller(reply) }).is_err() {
-        tracing::warn!(%app, "the store is busy; messages without an endpoint are routed at the next start");
-        return false;
+        tokio::time::sleep(BUSY).await;
+        return true;
     }
-    matches!(verdict.await, Ok(Ok(Made::Step(_)) | Err(Rejected::Stale)))
+    match verdict.await {
+        Ok(Ok(Made::Step(_)) | Err(Rejected::Stale)) => true,
+        Ok(Err(why)) => {
+            tracing::error!(%app, %why, "messages without an endpoint could not be routed");
+            false
+        }
+        // The store is closing.
+        Ok(Ok(_)) | Err(_) => false,
+    }
 }

@@ -14,13 +14,18 @@
 //!
 //! # Order
 //! Outcomes go first: they free memory and end work. Among themselves operations stay in order.
-//! Outcomes are never refused (their number is bounded by the requests in flight); other operations
+//! Outcomes are never refused (lanes stop sending when too many of theirs wait); other operations
 //! are refused with [`Full`] when the queue is, which callers are told as 503.
 
 mod batch;
 mod queue;
 
-use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread::JoinHandle,
+    time::Duration,
+};
 
 use gonets_core::time::{Clock, Timestamp};
 use parking_lot::{Condvar, Mutex};
@@ -28,7 +33,7 @@ use parking_lot::{Condvar, Mutex};
 use self::queue::Queue;
 pub use self::{batch::GroupCommit, queue::Full};
 use crate::{
-    engine::{BackupDone, Engine, Fatal, Load, Tended},
+    engine::{Engine, Fatal, Load, Tended},
     tx::{Tx, Verdict},
 };
 
@@ -105,7 +110,11 @@ impl<A: Send + 'static> Committer<A> {
         let thread = std::thread::Builder::new()
             .name("gonets-writer".into())
             .spawn(move || {
-                if let Err(cause) = writer.run(landed) {
+                // A writer that panicked is a store that cannot go on: it must not look alive.
+                let ended = catch_unwind(AssertUnwindSafe(|| writer.run(landed)));
+                let panicked =
+                    |_| Err(Fatal { message: "the store's writer panicked; the log says where".into() });
+                if let Err(cause) = ended.unwrap_or_else(panicked) {
                     fatal(cause);
                 }
             })
@@ -141,15 +150,6 @@ impl<A: Send + 'static> Committer<A> {
         if asleep {
             self.shared.wake.notify_one();
         }
-    }
-
-    /// Copies the whole store into `target` while it goes on; `done` is called at the end.
-    pub fn backup(&self, target: PathBuf, done: BackupDone) {
-        let mut queue = self.shared.queue.lock();
-        queue.backups.push((target, done));
-        queue.asleep = false;
-        drop(queue);
-        self.shared.wake.notify_one();
     }
 
     /// How many operations wait for their commit.
@@ -207,10 +207,6 @@ impl<A: Send + 'static> Writer<A> {
         let mut queue = self.shared.queue.lock();
         let mut quiet = false;
         loop {
-            for (target, done) in std::mem::take(&mut queue.backups) {
-                self.engine.start_backup(&target, done);
-                quiet = true;
-            }
             if !queue.is_empty() {
                 return Work::Batch(queue.take_batch());
             }

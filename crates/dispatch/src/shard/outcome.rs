@@ -2,10 +2,10 @@
 //! and the slot, in this order.
 
 use gonets_core::{
-    decide::{Facts, Next, after_attempt},
+    decide::{Facts, INTERRUPTED_MAX, Next, after_attempt},
     outcome::Outcome,
     retry_after::throttle_pause,
-    rule::Rule,
+    rule::{Reason, Rule},
     time::Timestamp,
 };
 
@@ -13,7 +13,7 @@ use super::Shard;
 use crate::{
     effect::{Effect, Record, Source, Then, Throttle},
     flight::Flight,
-    input::Reply,
+    input::{HandItem, Reply},
     lane::Lane,
     slots::Queue,
 };
@@ -24,6 +24,11 @@ impl Shard {
         let mut record = self.decide(&flight, reply);
         if let Some(lane) = self.lanes.get_mut(&flight.endpoint) {
             settle_lane(lane, &flight, reply, &mut record);
+            if let Some(again) = interrupted_by_hand(&flight, reply) {
+                // Nothing came of it, so nothing is recorded: the row of the retry stays.
+                lane.window.by_hand_again(again);
+                return self.give_back(now, &flight, reply, effects);
+            }
         }
         effects.push(Effect::Record(record));
         self.give_back(now, &flight, reply, effects);
@@ -47,6 +52,10 @@ impl Shard {
             }
             return record;
         }
+        if reply.expired {
+            record.then = Then::Failed(Reason::Expired);
+            return record;
+        }
         let facts = Facts { accepted_at: reply.ages_from, critical: flight.critical };
         let (progress, next) =
             after_attempt(&flight.profile, &facts, &flight.progress, &reply.finished, self.luck.f64());
@@ -64,8 +73,7 @@ impl Shard {
     }
 
     fn give_back(&mut self, now: Timestamp, flight: &Flight, reply: &Reply, effects: &mut Vec<Effect>) {
-        let Some(grant) = flight.grant else { return };
-        self.slots.give_back(flight.host, flight.app, grant);
+        self.slots.give_back(flight.host, flight.app, flight.grant);
         self.shares.end(flight.app, flight.endpoint, flight.charged, reply.took);
         // It may stand in line as what it was before this answer.
         self.slots.forget(flight.endpoint);
@@ -75,14 +83,26 @@ impl Shard {
     }
 }
 
+/// A retry by hand that our own fault cut short is made again, twice (R1, R9).
+fn interrupted_by_hand(flight: &Flight, reply: &Reply) -> Option<HandItem> {
+    let interrupted = flight.progress.interrupted + 1;
+    let again = flight.source == Source::Hand
+        && reply.finished.outcome == Outcome::Interrupted
+        && interrupted < INTERRUPTED_MAX;
+    again.then_some(HandItem {
+        message: flight.message,
+        critical: flight.critical,
+        attempts: flight.progress.attempts,
+        interrupted,
+    })
+}
+
 /// Caps, pace and pauses of the lane; pauses that change are written with the outcome.
 fn settle_lane(lane: &mut Lane, flight: &Flight, reply: &Reply, record: &mut Record) {
     let outcome = reply.finished.outcome;
     let delivered = outcome == Outcome::Delivered;
-    if flight.grant.is_some() {
-        lane.in_flight -= 1;
-        lane.cap.on_reply(reply.took, reply.timed_out, delivered);
-    }
+    lane.in_flight -= 1;
+    lane.cap.on_reply(reply.took, reply.timed_out, delivered);
     lane.pace.on_reply(delivered, matches!(outcome, Outcome::Unavailable | Outcome::Throttled));
     if record.disable {
         lane.disabled = true;

@@ -38,9 +38,6 @@ impl State {
             self.app_uids.insert((row.environment, uid.clone()), no);
         }
         let profile = context.profile(doc.profile.as_deref());
-        if before.is_some_and(|app| !Arc::ptr_eq(&app.profile, &profile)) {
-            endpoints.iter().for_each(|endpoint: &Arc<Endpoint>| endpoint.forget_courier());
-        }
         self.apps.insert(no, Arc::new(App { no, row: row.clone(), doc, profile, endpoints }));
         Ok(())
     }

@@ -32,7 +32,8 @@ pub struct Endpoint {
     pub host: HostNo,
     /// Disabled by Gonets itself, since when and why.
     pub disabled: Option<Disabled>,
-    courier: Arc<RwLock<Option<Arc<Courier>>>>,
+    /// With the profile that it was built by.
+    courier: Arc<RwLock<Option<(Arc<Profile>, Arc<Courier>)>>>,
 }
 
 /// What the journal shows of a sensitive value.
@@ -70,22 +71,18 @@ impl Endpoint {
     pub fn courier(
         &self,
         keyring: &Keyring,
-        profile: &Profile,
+        profile: &Arc<Profile>,
         now: Timestamp,
     ) -> Result<Arc<Courier>, SecretTrouble> {
-        if let Some(courier) =
-            self.courier.read().as_ref().filter(|c| c.until.is_none_or(|until| now < until))
+        if let Some((of, courier)) = self.courier.read().as_ref()
+            && Arc::ptr_eq(of, profile)
+            && courier.until.is_none_or(|until| now < until)
         {
             return Ok(Arc::clone(courier));
         }
         let courier = Arc::new(self.build_courier(keyring, profile, now)?);
-        *self.courier.write() = Some(Arc::clone(&courier));
+        *self.courier.write() = Some((Arc::clone(profile), Arc::clone(&courier)));
         Ok(courier)
-    }
-
-    /// Its application's profile changed: build anew at the next request.
-    pub(super) fn forget_courier(&self) {
-        *self.courier.write() = None;
     }
 
     /// The secrets that sign as of `now`, current first, as shown.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use gonets_core::{outcome::Outcome as Came, time::Timestamp};
 use gonets_dispatch::{
     effect::{self, Effect},
     input::Window,
@@ -10,7 +9,7 @@ use gonets_dispatch::{
 use gonets_store::{
     committer::Job,
     query::{Answer, Queries},
-    record::{Disabled, DisabledBy, Scope},
+    record::Scope,
     tx::{GateWrite, Tx},
 };
 
@@ -28,23 +27,22 @@ const HEAD_GROUP: usize = 32;
 
 impl Driver {
     pub(super) fn carry_out(&mut self, effects: &mut Vec<Effect>) {
-        let mut records = Vec::new();
-        let mut rest = Vec::new();
+        let mut jobs = Vec::new();
+        let mut sends = Vec::new();
         for effect in effects.drain(..) {
             match effect {
-                Effect::Record(record) => records.push(self.outcome(record)),
-                other => rest.push(other),
-            }
-        }
-        if !records.is_empty() {
-            self.committer.submit_outcomes(records.into_iter());
-        }
-        for effect in rest {
-            match effect {
-                Effect::Send(send) => self.send(send),
+                Effect::Record(record) => jobs.push(self.outcome(record)),
+                Effect::Send(send) => sends.push(send),
                 Effect::Load(load) => self.load(load),
-                Effect::Record(_) => {}
             }
+        }
+        if !jobs.is_empty() {
+            self.committer.submit_outcomes(jobs.into_iter());
+        }
+        // What is left of them was interrupted and is not recorded.
+        self.attempts.clear();
+        for send in sends {
+            self.send(send);
         }
     }
 
@@ -53,29 +51,21 @@ impl Driver {
         if record.source != effect::Source::Hand {
             self.bodies.done(record.message);
         }
-        let gate = self.gate(&record, attempt.as_ref().map(|attempt| attempt.outcome));
+        let gate = self.gate(&record);
         let outcome = operations::outcome(&record, attempt, gate);
         Job { tx: Tx::Outcome(Box::new(outcome)), ack: Ack::Outcome { bare: false } }
     }
 
-    /// The endpoint's gate as this outcome leaves it; `None` where it changes nothing. The
-    /// directory takes it at once, so that the next outcome builds on it.
-    fn gate(&self, record: &effect::Record, came: Option<Came>) -> Option<GateWrite> {
-        if record.throttle.is_none() && !record.disable {
-            return None;
-        }
+    /// The endpoint's gate as this outcome leaves it. The directory takes it at once, so that the
+    /// next outcome builds on it; and so does the machine, should a configuration that was made
+    /// before be on its way to it.
+    fn gate(&mut self, record: &effect::Record) -> Option<GateWrite> {
         let scope = Scope::Endpoint(record.endpoint);
-        let mut gate = self.road.directory.gate(scope);
-        if let Some(throttle) = record.throttle {
-            gate.throttled_until =
-                throttle.until.filter(|_| throttle.in_a_row > 0 || came == Some(Came::Throttled));
-            gate.throttles = throttle.in_a_row;
-        }
-        if record.disable && gate.disabled.is_none() {
-            let since: Timestamp = self.road.clock.wall();
-            gate.disabled = Some(Disabled { since, why: DisabledBy::Gone });
-        }
+        let gate = operations::gate(self.road.directory.gate(scope), record, self.road.clock.wall())?;
         self.road.directory.apply_gate(scope, gate.clone());
+        if record.disable {
+            self.send_lane(record.endpoint);
+        }
         Some(GateWrite { scope, gate })
     }
 

@@ -6,13 +6,14 @@ use gonets_core::{
     ids::{AppNo, EndpointNo, MessageId},
     limits,
     rule::Reason,
+    time::Timestamp,
 };
 use gonets_dispatch::{
     config::LaneConfig,
     input::{Arrival, Input},
 };
 use gonets_store::{
-    committer::{Job, Landed, Landing},
+    committer::{Full, Job, Landed, Landing},
     entity::{EntityKind, EntityRow},
     record::Scope,
     tx::{Accept, CancelStep, EntityWrite, Made, Outcome, Rejected, Source, Then, Tx, Verdict},
@@ -26,12 +27,15 @@ const CANCEL_ROWS: u32 = 300;
 
 impl Driver {
     pub(super) fn landed(&mut self, landing: Landing<Ack>) {
+        for tx in std::mem::take(&mut self.deferred) {
+            self.submit(tx);
+        }
         for Landed { tx, verdict, ack } in landing.landed {
             match (tx, &verdict) {
                 (Tx::Accept(accept), Ok(Made::Message(_))) => self.accepted(*accept),
                 (Tx::Outcome(outcome), _) => self.recorded(*outcome, &verdict, &ack),
                 (Tx::Entity(write), Ok(Made::Entity { version, .. })) => self.configured(*write, *version),
-                (Tx::Hand(hand), Ok(_)) => self.has_more(hand.endpoint, false, true),
+                (Tx::Hand(hand), Ok(_)) => self.has_more(hand.endpoint, false, true, None),
                 (Tx::Gate(write), Ok(_)) => {
                     self.road.directory.apply_gate(write.scope, write.gate);
                     if let Scope::Endpoint(endpoint) = write.scope {
@@ -42,9 +46,14 @@ impl Driver {
                     self.submit(Tx::Cancel(step))
                 }
                 (Tx::Route(step), Ok(_)) => {
+                    // Some may be for later; a look now finds out when.
+                    let now = Some(self.road.clock.now());
                     for endpoint in step.routes.iter().flat_map(|(_, endpoints)| endpoints) {
-                        self.has_more(*endpoint, true, false);
+                        self.has_more(*endpoint, true, false, now);
                     }
+                }
+                (Tx::Cancel(step), Err(why)) => {
+                    tracing::error!(endpoint = %step.endpoint, %why, "waiting deliveries could not be cancelled");
                 }
                 _ => {}
             }
@@ -77,9 +86,6 @@ impl Driver {
             Err(Rejected::Gone) => None,
             Err(why) => return self.choked(outcome, why, ack),
         };
-        if let (Some(write), true) = (outcome.gate, verdict.is_ok()) {
-            self.road.directory.apply_gate(write.scope, write.gate);
-        }
         self.inputs.push(Input::Durable { endpoint, message, by_hand, next_due });
     }
 
@@ -134,19 +140,20 @@ impl Driver {
         self.submit(cancellation(endpoint));
     }
 
-    fn send_lane(&mut self, endpoint: EndpointNo) {
+    pub(super) fn send_lane(&mut self, endpoint: EndpointNo) {
         if let Some(config) = lane_config(&self.road.directory, endpoint) {
             self.inputs.push(Input::Lane(config));
         }
     }
 
-    fn has_more(&mut self, endpoint: EndpointNo, fresh: bool, by_hand: bool) {
-        self.inputs.push(Input::Backlog { endpoint, fresh, by_hand, next_due: None });
+    fn has_more(&mut self, endpoint: EndpointNo, fresh: bool, by_hand: bool, next_due: Option<Timestamp>) {
+        self.inputs.push(Input::Backlog { endpoint, fresh, by_hand, next_due });
     }
 
-    fn submit(&self, tx: Tx) {
-        if self.committer.submit(Job { tx, ack: Ack::None }).is_err() {
-            tracing::warn!("the store is busy; a cancellation goes on at the next start");
+    /// Queues upkeep of the engine's own; when the queue is full, after the next commit.
+    fn submit(&mut self, tx: Tx) {
+        if let Err(Full(job)) = self.committer.submit(Job { tx, ack: Ack::None }) {
+            self.deferred.push(job.tx);
         }
     }
 }

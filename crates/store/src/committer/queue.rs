@@ -1,10 +1,9 @@
 //! What waits for the next commit.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 
 use super::{Bounds, Job};
-use crate::{engine::BackupDone, tx::Tx};
+use crate::tx::Tx;
 
 /// The queue is full or closing; the job comes back untouched.
 #[derive(Debug)]
@@ -15,7 +14,6 @@ pub(super) struct Queue<A> {
     others: VecDeque<Job<A>>,
     bytes: usize,
     bounds: Bounds,
-    pub(super) backups: Vec<(PathBuf, BackupDone)>,
     pub(super) closing: bool,
     /// Whether the writer waits to be woken; whoever clears it does the waking.
     pub(super) asleep: bool,
@@ -28,7 +26,6 @@ impl<A> Queue<A> {
             others: VecDeque::new(),
             bytes: 0,
             bounds,
-            backups: Vec::new(),
             closing: false,
             asleep: false,
         }

@@ -1,14 +1,14 @@
 //! What must hold in every run, whatever the seed.
 //!
 //! 1. *Nothing acknowledged is lost*: in the end every message whose caller got its 202 has come to
-//!    an end at every endpoint it was routed to.
+//!    an end at every endpoint it was routed to, and every accepted retry by hand was made.
 //! 2. *An outcome is recorded before the next attempt*: no attempt of a delivery starts while the
 //!    record of the one before is not committed, in the life of one process.
-//! 3. *Nothing is early*: no attempt starts before the due time that was committed for it, across
-//!    restarts too.
+//! 3. *Nothing is early*: no attempt but one by hand starts before the due time that was committed
+//!    for it, across restarts too.
 //! 4. *One at a time*: no delivery has two attempts under way.
 //! 5. *Duplicates have a cause*: a delivery is delivered again only if the process died between its
-//!    success and the commit of it.
+//!    success and the commit of it, or if someone asked for it by hand.
 //! 6. *Bounds hold*: never more requests at once than there are slots.
 //! 7. *Every outcome finds its delivery*: the store never refuses a record.
 
@@ -16,8 +16,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gonets_core::{
     ids::{EndpointNo, MessageId},
+    outcome::Outcome as Came,
     time::Timestamp,
 };
+use gonets_store::tx::{Outcome, Then};
 
 /// A delivery.
 pub(super) type Key = (EndpointNo, MessageId);
@@ -59,11 +61,11 @@ impl Laws {
         self.stored.insert(post, keys);
     }
 
-    pub(super) fn sent(&mut self, key: Key, now: Timestamp) -> Result<(), Broken> {
+    pub(super) fn sent(&mut self, key: Key, now: Timestamp, by_hand: bool) -> Result<(), Broken> {
         if self.unrecorded.contains(&key) {
             return Err(broken(2, format!("{key:?} was tried again before its last outcome was committed")));
         }
-        if let Some(due) = self.due.get(&key).filter(|due| now < **due) {
+        if let Some(due) = self.due.get(&key).filter(|due| now < **due && !by_hand) {
             return Err(broken(3, format!("{key:?} was tried at {now}, but it was due at {due}")));
         }
         if !self.under_way.insert(key) {
@@ -72,10 +74,13 @@ impl Laws {
         Ok(())
     }
 
-    pub(super) fn answered(&mut self, key: Key, delivered: bool) -> Result<(), Broken> {
+    pub(super) fn answered(&mut self, key: Key, outcome: Came, by_hand: bool) -> Result<(), Broken> {
         self.under_way.remove(&key);
-        self.unrecorded.insert(key);
-        if !delivered {
+        // A retry by hand that was cut short is simply made again: there is nothing to record.
+        if !(by_hand && outcome == Came::Interrupted) {
+            self.unrecorded.insert(key);
+        }
+        if outcome != Came::Delivered {
             return Ok(());
         }
         let successes = self.successes.entry(key).or_default();
@@ -89,17 +94,33 @@ impl Laws {
         Ok(())
     }
 
-    pub(super) fn committed(&mut self, key: Key, next_due: Option<Timestamp>) {
+    pub(super) fn committed(&mut self, key: Key, outcome: &Outcome) {
         self.unrecorded.remove(&key);
-        match next_due {
-            Some(due) => {
+        match outcome.then {
+            Then::Waiting { due, .. } => {
                 self.due.insert(key, due);
             }
-            None => {
+            Then::Settled { .. } => {
                 self.due.remove(&key);
                 self.ended.insert(key);
             }
+            Then::Untouched => {}
         }
+    }
+
+    pub(super) fn pressed_again(&mut self, key: Key) {
+        *self.excused.entry(key).or_default() += 1;
+    }
+
+    /// Some delivery that is in the store, chosen by `luck`.
+    pub(super) fn any_stored(&self, luck: usize) -> Option<Key> {
+        let post = Post::try_from(luck % (self.stored.len().max(1) * 2)).ok()?;
+        let keys = self.stored.get(&post).filter(|keys| !keys.is_empty())?;
+        Some(keys[luck % keys.len()])
+    }
+
+    pub(super) fn forgotten(&self, key: Key) -> Broken {
+        broken(1, format!("a retry by hand of {key:?} was accepted and never made"))
     }
 
     pub(super) fn crashed(&mut self) {

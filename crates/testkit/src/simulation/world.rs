@@ -24,6 +24,7 @@ use gonets_store::{
     committer::{GroupCommit, Job, Landing},
     engine::Engine,
     query::Queries,
+    record::Gate,
 };
 
 use super::{
@@ -65,10 +66,12 @@ pub struct Summary {
 enum Ack {
     Post(Post, Vec<EndpointNo>),
     Outcome(Key),
+    Hand(Key),
 }
 
 struct Flight {
     key: Key,
+    by_hand: bool,
     answers_at: Timestamp,
     answer: Answer,
 }
@@ -86,6 +89,7 @@ struct World<'a> {
     app: AppNo,
     endpoints: Vec<EndpointNo>,
     peers: BTreeMap<EndpointNo, Peer>,
+    gates: BTreeMap<EndpointNo, Gate>,
     posts: VecDeque<(Timestamp, Post)>,
     queue: VecDeque<Job<Ack>>,
     landings: VecDeque<Landing<Ack>>,
@@ -102,6 +106,8 @@ struct World<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Turn {
     Post,
+    /// Someone presses "send again" on a delivery.
+    Hand,
     Commit,
     Land,
     Answer(SendId),
@@ -141,6 +147,7 @@ pub fn run(plan: Plan, disk: &mut dyn Disk) -> Result<Summary, Broken> {
         }
     }
     world.laws.at_rest()?;
+    world.no_retry_is_left()?;
     Ok(world.summary())
 }
 
@@ -168,8 +175,10 @@ impl World<'_> {
         if turns.is_empty() {
             return None;
         }
-        if self.luck.u8(..) == 0 {
-            return Some(Turn::Tend);
+        match self.luck.u8(..) {
+            0 => return Some(Turn::Tend),
+            1..4 if !self.posts.is_empty() => return Some(Turn::Hand),
+            _ => {}
         }
         Some(turns[self.luck.usize(0..turns.len())])
     }

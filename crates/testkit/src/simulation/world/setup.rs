@@ -63,6 +63,7 @@ impl<'a> World<'a> {
             app,
             endpoints,
             peers,
+            gates: std::collections::BTreeMap::new(),
         }
     }
 
@@ -87,15 +88,18 @@ impl<'a> World<'a> {
     }
 
     /// What the machine is told at start.
-    pub(super) fn recovery(&self) -> Vec<Input> {
+    pub(super) fn recovery(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
         for endpoint in &self.endpoints {
             inputs.push(Input::Lane(self.lane(*endpoint)));
         }
+        self.gates.clear();
         for (scope, gate) in self.queries.gates().expect("gates can be read") {
-            if let (Scope::Endpoint(endpoint), Some(until)) = (scope, gate.throttled_until) {
+            let Scope::Endpoint(endpoint) = scope else { continue };
+            if let Some(until) = gate.throttled_until {
                 inputs.push(Input::Throttled { endpoint, until, in_a_row: gate.throttles });
             }
+            self.gates.insert(endpoint, gate);
         }
         let forget = self.plan.sabotage == Sabotage::ForgetDueTimes;
         for lane in self.queries.backlog().expect("the backlog can be read") {

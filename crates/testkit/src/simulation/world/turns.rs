@@ -17,8 +17,8 @@ use gonets_engine::operations;
 use gonets_store::{
     committer::Job,
     engine::Load,
-    record::{AttemptRecord, Gate, Scope},
-    tx::{Accept, GateWrite, Made, Outcome, Source, Then, Tx},
+    record::{AttemptRecord, Scope},
+    tx::{Accept, GateWrite, HandRetry, Made, Outcome, Source, Then, Tx},
 };
 
 use super::{Ack, Flight, Turn, World};
@@ -29,6 +29,10 @@ impl World<'_> {
         match turn {
             Turn::Post => {
                 self.post();
+                Ok(())
+            }
+            Turn::Hand => {
+                self.press_again();
                 Ok(())
             }
             Turn::Commit => self.commit(),
@@ -80,6 +84,26 @@ impl World<'_> {
         self.queue.push_back(Job { tx: Tx::Accept(Box::new(accept)), ack: Ack::Post(post, routes) });
     }
 
+    fn press_again(&mut self) {
+        let Some(key) = self.laws.any_stored(self.luck.usize(..)) else { return };
+        // The service refuses it while an attempt is under way (R9).
+        if !self.shard.is_busy(key.0, key.1) {
+            let hand = HandRetry { endpoint: key.0, message: key.1 };
+            self.queue.push_back(Job { tx: Tx::Hand(hand), ack: Ack::Hand(key) });
+        }
+    }
+
+    /// Every "send again" that was accepted has been carried out.
+    pub(super) fn no_retry_is_left(&self) -> Result<(), Broken> {
+        for endpoint in &self.endpoints {
+            let left = self.queries.by_hand(*endpoint, 1).expect("retries by hand can be read");
+            if let Some(row) = left.first() {
+                return Err(self.laws.forgotten((*endpoint, row.message)));
+            }
+        }
+        Ok(())
+    }
+
     /// Commits some of the queue; what it means is settled here, when it is durable, and learned by
     /// the machine later, when it lands.
     fn commit(&mut self) -> Result<(), Broken> {
@@ -94,12 +118,13 @@ impl World<'_> {
                     self.laws.stored(*post, routes.iter().map(|endpoint| (*endpoint, *id)).collect());
                 }
                 (Ack::Outcome(key), Ok(_)) => {
-                    let next_due = match &landed.tx {
-                        Tx::Outcome(outcome) => due(outcome),
-                        _ => None,
-                    };
-                    self.laws.committed(*key, next_due);
+                    if let Tx::Outcome(outcome) = &landed.tx {
+                        self.laws.committed(*key, outcome);
+                    }
                 }
+                (Ack::Hand(key), Ok(_)) => self.laws.pressed_again(*key),
+                // It is pending already.
+                (Ack::Hand(_), Err(_)) => {}
                 (Ack::Outcome(key), Err(why)) => return Err(self.laws.refused(*key, &why.to_string())),
                 (Ack::Post(post, _), other) => panic!("post {post} came to {other:?}"),
             }
@@ -124,6 +149,12 @@ impl World<'_> {
                         })
                     }));
                 }
+                (Tx::Hand(hand), Ack::Hand(_)) => inputs.push(Input::Backlog {
+                    endpoint: hand.endpoint,
+                    fresh: false,
+                    by_hand: landed.verdict.is_ok(),
+                    next_due: None,
+                }),
                 (Tx::Outcome(outcome), Ack::Outcome((endpoint, message))) => inputs.push(Input::Durable {
                     endpoint,
                     message,
@@ -138,7 +169,7 @@ impl World<'_> {
 
     fn answer(&mut self, id: SendId) -> Result<(), Broken> {
         let Some(flight) = self.flights.remove(&id) else { return Ok(()) };
-        self.laws.answered(flight.key, flight.answer.outcome == Came::Delivered)?;
+        self.laws.answered(flight.key, flight.answer.outcome, flight.by_hand)?;
         let reply = Reply {
             send: id,
             finished: Finished {
@@ -149,6 +180,7 @@ impl World<'_> {
             took: flight.answer.took,
             timed_out: flight.answer.timed_out,
             ages_from: flight.key.1.accepted_at(),
+            expired: false,
         };
         self.attempts += 1;
         self.step(vec![Input::Replied(reply)])
@@ -170,10 +202,18 @@ impl World<'_> {
     fn send(&mut self, send: effect::Send) -> Result<(), Broken> {
         let key = (send.endpoint, send.message);
         let now = self.clock.now();
-        self.laws.sent(key, now)?;
+        self.laws.sent(key, now, send.source == effect::Source::Hand)?;
         let peer = self.peers.get_mut(&send.endpoint).expect("every endpoint has a peer");
         let answer = peer.answer(now, self.plan.profile.timeout);
-        self.flights.insert(send.id, Flight { key, answers_at: now + answer.took, answer });
+        self.flights.insert(
+            send.id,
+            Flight {
+                key,
+                by_hand: send.source == effect::Source::Hand,
+                answers_at: now + answer.took,
+                answer,
+            },
+        );
         let kept: Vec<_> = std::mem::take(&mut self.kept_back);
         for job in kept {
             if matches!(job.ack, Ack::Outcome(other) if other == key) {
@@ -187,9 +227,10 @@ impl World<'_> {
 
     fn record(&mut self, record: &effect::Record) -> Result<(), Broken> {
         let key = (record.endpoint, record.message);
-        let gate = record.throttle.map(|throttle| GateWrite {
-            scope: Scope::Endpoint(record.endpoint),
-            gate: Gate { throttled_until: throttle.until, throttles: throttle.in_a_row, ..Gate::default() },
+        let before = self.gates.get(&record.endpoint).cloned().unwrap_or_default();
+        let gate = operations::gate(before, record, self.clock.now()).map(|gate| {
+            self.gates.insert(record.endpoint, gate.clone());
+            GateWrite { scope: Scope::Endpoint(record.endpoint), gate }
         });
         let attempt = AttemptRecord {
             id: AttemptId(0),
