@@ -51,7 +51,7 @@ pub enum HeaderRefused {
     Name(String),
     /// The value has control characters in it, or white space around it.
     #[error(
-        "header \"{0}\" has a value that HTTP does not allow. Leave out line ends, control characters and white space around it."
+        "header \"{0}\" has an empty value or one that HTTP does not allow. Leave out line ends, control characters, letters outside ASCII and white space around it."
     )]
     Value(String),
     /// The value is too long.
@@ -81,7 +81,10 @@ pub fn check_custom_header(name: &str, value: &str) -> Result<(), HeaderRefused>
         return Err(HeaderRefused::TooLong(name.to_owned()));
     }
     let around = |c: char| c == ' ' || c == '\t';
-    if value.chars().any(|c| c.is_control() && c != '\t')
+    // RFC 9110 §5.5: receivers disagree on anything outside ASCII.
+    if value.is_empty()
+        || !value.is_ascii()
+        || value.chars().any(|c| c.is_control() && c != '\t')
         || value.starts_with(around)
         || value.ends_with(around)
     {
@@ -138,7 +141,7 @@ mod tests {
             check_custom_header("X-A\r\nHost", "v"),
             Err(HeaderRefused::Name(shown)) if !shown.contains('\n')
         ));
-        for value in ["a\r\nX: y", "a\0b", " a", "a\t", "a\nb", "\u{85}"] {
+        for value in ["", "é", "عبدالله", "a\r\nX: y", "a\0b", " a", "a\t", "a\nb", "\u{85}"] {
             assert_eq!(
                 check_custom_header("X-A", value),
                 Err(HeaderRefused::Value("X-A".to_owned())),

@@ -69,6 +69,7 @@ pub(crate) async fn run(road: Arc<Road>, errand: Errand) {
         endpoint: errand.endpoint.no,
         number: errand.send.progress.attempts + 1,
         by_hand: errand.send.source == effect::Source::Hand,
+        interrupted: errand.send.progress.interrupted,
         started: road.clock.wall(),
     };
     let (report, retry_after) = attempt(&road, &errand, message.as_deref(), which).await;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use gonets_core::{
+    decide::INTERRUPTED_MAX,
     ids::{AttemptId, EndpointNo, MessageId},
     outcome::{self, Outcome},
     time::Timestamp,
@@ -27,6 +28,8 @@ pub(crate) struct Which {
     pub(crate) endpoint: EndpointNo,
     pub(crate) number: u32,
     pub(crate) by_hand: bool,
+    /// Interrupted attempts in a row before this one.
+    pub(crate) interrupted: u8,
     pub(crate) started: Timestamp,
 }
 
@@ -52,7 +55,9 @@ impl Report {
         };
         let outcome = outcome::classify(seen);
         let timed_out = matches!(&exchange.seen, Seen::Failed(cause) if cause.kind() == CauseKind::Timeout);
-        if outcome == Outcome::Interrupted && !exchange.byte_may_have_left {
+        // The last in a row counts as a failure (R1), and a failure without a record cannot be explained.
+        let is_last = which.interrupted + 1 >= INTERRUPTED_MAX;
+        if outcome == Outcome::Interrupted && !exchange.byte_may_have_left && !is_last {
             return Self { outcome, timed_out, expired: false, attempt: None };
         }
         let phases = &exchange.phases;

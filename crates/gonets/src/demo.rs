@@ -97,8 +97,6 @@ impl Stage {
         let data = tempfile::tempdir().map_err(io("no temporary directory could be made"))?;
         let config = configuration(listen, data.path())?;
         logs::start(&config.settings.log)?;
-        // What the demo sends at once fits any limit.
-        let _ = crate::files::raise_limit(64);
         let listener = serving::listen(listen).await?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let mut installation = Installation::open(data.path(), Arc::clone(&clock))?;

@@ -13,7 +13,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use gonets_dispatch::config::Bounds;
-use gonets_egress::Egress;
+use gonets_egress::{Egress, EgressConfig};
 use gonets_engine::{Engine, Parts};
 use gonets_server::Limits;
 use gonets_service::Service;
@@ -24,7 +24,7 @@ use gonets_store::{
 use gonets_wire::Keyring;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::{config::Config, error::Error};
+use crate::{config::Config, error::Error, files};
 
 /// Where a server describes its API.
 pub const DESCRIPTION_PATH: &str = "/openapi.json";
@@ -70,7 +70,11 @@ pub async fn start(
 ) -> Result<Running, Error> {
     let address =
         listener.local_addr().map_err(|cause| Error::listening(config.settings.listen, "--listen", cause))?;
-    let egress = Egress::new(config.egress.clone())?;
+    let (shares, told) = files::raise_limit(config.settings.global_concurrency);
+    if let Some(sentence) = told {
+        tracing::warn!("{sentence}");
+    }
+    let egress = Egress::new(EgressConfig { pool_max_idle: shares.idle, ..config.egress.clone() })?;
     let (tell_fatal, fatal) = oneshot::channel();
     let clock = gonets_core::clock::SystemClock::start();
     let engine = gonets_engine::start(Parts {
@@ -81,7 +85,7 @@ pub async fn start(
         profiles: config.profiles.clone(),
         default_profile: Arc::clone(&config.default_profile),
         keyring,
-        bounds: Bounds { global_slots: config.settings.global_concurrency, ..Bounds::default() },
+        bounds: Bounds { global_slots: shares.requests, ..Bounds::default() },
         seed: seed()?,
         // Without a receiver the server is ending already.
         fatal: Box::new(move |cause| drop(tell_fatal.send(cause))),
@@ -93,8 +97,9 @@ pub async fn start(
     ));
     let router = gonets_api::router(service);
     let (stop_server, stopped) = oneshot::channel();
+    let limits = Limits { connections: shares.callers, ..Limits::default() };
     let until_stopped = async move { drop(stopped.await) };
-    let server = tokio::spawn(gonets_server::serve(listener, router, Limits::default(), until_stopped));
+    let server = tokio::spawn(gonets_server::serve(listener, router, limits, until_stopped));
     Ok(Running { address, engine, server, stop_server, fatal })
 }
 

@@ -32,8 +32,7 @@ pub struct Endpoint {
     pub host: HostNo,
     /// Disabled by Gonets itself, since when and why.
     pub disabled: Option<Disabled>,
-    /// With the profile that it was built by.
-    courier: Arc<RwLock<Option<(Arc<Profile>, Arc<Courier>)>>>,
+    courier: Arc<RwLock<Option<Built>>>,
 }
 
 /// What the journal shows of a sensitive value.
@@ -52,6 +51,9 @@ pub struct Courier {
     /// When the signer must be built anew because an old key ends.
     pub until: Option<Timestamp>,
 }
+
+/// A courier with the profile that it was built by.
+type Built = (Arc<Profile>, Arc<Courier>);
 
 /// Why no request can be signed.
 #[derive(Debug, thiserror::Error)]

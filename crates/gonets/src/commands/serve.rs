@@ -7,7 +7,6 @@ use gonets_core::clock::SystemClock;
 use crate::{
     config::{self as configuration, Config, ConfigFlags, Variables},
     error::Error,
-    files,
     installation::Installation,
     logs,
     runtime::{self, Signals},
@@ -33,9 +32,6 @@ impl Arguments {
             config.settings.log.format = configuration::LogFormat::Json;
         }
         logs::start(&config.settings.log)?;
-        if let Some(sentence) = files::raise_limit(config.settings.global_concurrency) {
-            tracing::warn!("{sentence}");
-        }
         runtime::on_all_cores(serve(config, &variables))
     }
 }
