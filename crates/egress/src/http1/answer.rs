@@ -5,7 +5,7 @@
 
 use super::chunked::Chunked;
 use super::head::{self, Framing};
-use super::{Buffer, MAX_BODY};
+use super::{Buffer, MAX_BODY, MAX_HEAD};
 
 #[derive(Debug)]
 enum At {
@@ -23,6 +23,8 @@ pub(crate) struct Answer {
     scanned: usize,
     /// The last 1xx seen.
     interim: Option<u16>,
+    /// Bytes of all 1xx heads so far: a flood of them must not keep us reading until the deadline.
+    interim_bytes: usize,
     /// Whether any byte came.
     pub(crate) began: bool,
     /// The final status, once its head is whole.
@@ -43,6 +45,7 @@ impl Answer {
             at: At::Head,
             scanned: 0,
             interim: None,
+            interim_bytes: 0,
             began: false,
             status: None,
             head: Vec::new(),
@@ -151,6 +154,10 @@ impl Answer {
         let head = head::read(&bytes[..end])?;
         if (100..200).contains(&head.status) && head.status != 101 {
             self.interim = Some(head.status);
+            self.interim_bytes += end;
+            if self.interim_bytes > MAX_HEAD {
+                return Err("interim answers went on and on, more than 32 KiB of them");
+            }
             return Ok(Some(end));
         }
         self.status = Some(head.status);
@@ -209,6 +216,12 @@ mod tests {
         let (answer, left) = read(wire, 7).unwrap();
         assert_eq!((answer.status, answer.body.as_slice(), left), (Some(200), &b"ok"[..], 0));
         assert!(answer.keep_alive && !answer.truncated);
+    }
+
+    #[test]
+    fn a_flood_of_interim_answers_is_malformed() {
+        let wire = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(2_000);
+        assert!(read(&wire, 4096).unwrap_err().contains("interim"));
     }
 
     #[test]
