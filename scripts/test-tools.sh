@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the black-box tests need besides Rust: the official verification
-# libraries and SDKs that receivers and producers use, in Python and JavaScript, and strace,
-# with which a test watches the order of system calls.
+# libraries and SDKs that receivers and producers use, in Python and JavaScript, strace, with
+# which tests watch system calls, and ip and unshare, which make a network namespace where public
+# addresses can be reached (the test that does so needs root).
 #
 # It can be run again at any time; when everything is there it only looks, and is quick.
 # A test is never skipped for want of a tool: whatever cannot be installed is named here,
@@ -32,6 +33,8 @@ missing_programs() {
   have node || echo 'node nodejs'
   have npm || echo 'npm npm'
   have strace || echo 'strace strace'
+  have ip || echo 'ip iproute2'
+  have unshare || echo 'unshare util-linux'
 }
 
 install_programs() {

@@ -12,6 +12,7 @@ use crate::server::KEY;
 /// One kept-alive connection to a server's API.
 pub struct Client {
     address: String,
+    key: &'static str,
     stream: Option<TcpStream>,
     buffer: BytesMut,
 }
@@ -32,7 +33,12 @@ impl Answer {
 
 impl Client {
     pub fn of(address: &str) -> Self {
-        Self { address: address.to_owned(), stream: None, buffer: BytesMut::new() }
+        Self::with_key(address, KEY)
+    }
+
+    /// Asks with this key instead of the one of `--dev`.
+    pub fn with_key(address: &str, key: &'static str) -> Self {
+        Self { address: address.to_owned(), key, stream: None, buffer: BytesMut::new() }
     }
 
     /// Posts and expects success.
@@ -85,8 +91,9 @@ impl Client {
         }
         let Some(stream) = self.stream.as_mut() else { unreachable!("it was just connected") };
         let mut head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {KEY}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
             self.address,
+            self.key,
             body.len()
         );
         for (name, value) in headers {

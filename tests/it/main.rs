@@ -5,12 +5,19 @@
 
 #![allow(clippy::print_stdout, reason = "measured figures are part of a test run's report")]
 
+mod bytes;
 mod client;
 mod crash;
 mod delivery;
 mod demo;
+mod dns;
+mod guard;
+mod handles;
+mod hostile;
 mod memory;
+mod peer;
 mod receiver;
+mod reuse;
 mod sdk;
 mod server;
 mod sync;

@@ -31,6 +31,17 @@ impl Data {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+
+    /// With a configuration file, which every server started on it reads.
+    pub fn configured(text: &str) -> Self {
+        let data = Self::new();
+        std::fs::write(data.config(), text).expect("a configuration can be written");
+        data
+    }
+
+    fn config(&self) -> PathBuf {
+        self.path().join("gonets.toml")
+    }
 }
 
 /// The binary under test.
@@ -40,6 +51,10 @@ pub fn binary() -> PathBuf {
 
 /// The fixed key of `--dev`.
 pub const KEY: &str = "dev";
+/// The admin key of servers that run as in production.
+pub const STRICT_KEY: &str = "a-key-for-black-box-tests";
+/// Their master key: nothing is secret in a test.
+const STRICT_MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 impl Server {
     pub fn start() -> Self {
@@ -54,11 +69,27 @@ impl Server {
     }
 
     /// Starts under `command`, which runs the binary (directly or through a tracer).
-    pub fn run(data: Data, mut command: Command) -> Self {
+    pub fn run(data: Data, command: Command) -> Self {
+        Self::launch(data, command, &["--dev"])
+    }
+
+    /// Starts as in production, without `--dev`: keys from the environment, [`STRICT_KEY`] to ask.
+    pub fn strict(data: Data) -> Self {
+        let mut command = Command::new(binary());
+        command.env("GONETS_MASTER_KEY", STRICT_MASTER_KEY).env("GONETS_BOOTSTRAP_KEY", STRICT_KEY);
+        Self::launch(data, command, &[])
+    }
+
+    fn launch(data: Data, mut command: Command, flags: &[&str]) -> Self {
+        if data.config().exists() {
+            command.env("GONETS_CONFIG", data.config());
+        }
         let port = free_port();
         let address = format!("127.0.0.1:{port}");
         let child = command
-            .args(["serve", "--dev", "--listen", &address, "--data"])
+            .arg("serve")
+            .args(flags)
+            .args(["--listen", &address, "--data"])
             .arg(data.path())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -101,6 +132,11 @@ impl Server {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it can be asked");
         let status = child.wait().expect("it has ended");
         (std::mem::replace(&mut self.data, Data::new()), status.success())
+    }
+
+    /// How many file handles it has open.
+    pub fn handles(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.pid())).expect("it runs").count()
     }
 
     /// Resident memory in MB.

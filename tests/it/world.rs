@@ -1,6 +1,9 @@
 //! The usual set-up: applications with endpoints.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::client::Client;
 
@@ -32,16 +35,28 @@ pub async fn post(client: &mut Client, app: &str, payload: &Value) -> String {
 
 /// The attempts of a message once there are `many`; the record of the last may be a moment behind.
 pub async fn attempts(client: &mut Client, app: &str, message: &str, many: usize) -> Vec<Value> {
-    let path = format!("/api/v1/app/{app}/attempt/msg/{message}");
-    for _ in 0..200 {
+    attempts_by(client, app, message, many, Instant::now() + Duration::from_secs(10)).await
+}
+
+/// The attempts of a message once there are `many`, newest first; asks until `deadline`.
+pub async fn attempts_by(
+    client: &mut Client,
+    app: &str,
+    message: &str,
+    many: usize,
+    deadline: Instant,
+) -> Vec<Value> {
+    let path = format!("/api/v1/app/{app}/attempt/msg/{message}?limit=250");
+    loop {
         let page = client.get(&path).await;
         let data = page["data"].as_array().expect("a list").clone();
         if data.len() >= many {
             return data;
         }
-        tokio::task::yield_now().await;
+        assert!(Instant::now() < deadline, "{} of {many} attempts in time: {data:?}", data.len());
+        // The API can only be asked, not waited for.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("{many} attempts were not journaled in time");
 }
 
 fn id(answer: &Value) -> String {
