@@ -94,7 +94,8 @@ fn of_service(error: &Error) -> Response {
         Error::NotFound { .. } | Error::Deleted => StatusCode::NOT_FOUND,
         Error::Conflict { .. } => StatusCode::CONFLICT,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        Error::Busy | Error::Closing | Error::TooLong => StatusCode::SERVICE_UNAVAILABLE,
+        Error::TooLong => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::Busy | Error::Closing => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal { cause } => {
             tracing::error!(%cause, "a request failed on our side");
             StatusCode::INTERNAL_SERVER_ERROR
@@ -143,6 +144,15 @@ mod tests {
         let (status, body) = shown(Error::Internal { cause: "secret place".into() }.into()).await;
         assert_eq!(status, 500);
         assert!(!body.contains("secret place"));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_takes_too_long_is_not_to_be_repeated() {
+        let response = ApiError::from(Error::TooLong).into_response();
+        assert!(!response.headers().contains_key("retry-after"));
+        let (status, body) = shown(Error::TooLong.into()).await;
+        assert_eq!(status, 422, "SDKs repeat what is answered with 5xx");
+        assert!(body.starts_with(r#"{"code":"too_slow","detail":"the question took too long"#), "{body}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub const ENDPOINT_HEADERS: usize = 32;
 /// Name and value of one extra header together.
 pub const ENDPOINT_HEADER_BYTES: usize = 4096;
 /// Endpoints of one application.
-pub const ENDPOINTS_PER_APPLICATION: usize = 500;
+pub const ENDPOINTS_PER_APPLICATION: usize = 5_000;
 /// Contacts of one application.
 pub const CONTACTS: usize = 10;
 

@@ -33,7 +33,7 @@ enum Command {
     Env(commands::env::Arguments),
     /// Check or print the configuration
     Config(commands::config::Arguments),
-    /// Copy the store of a stopped server into one file
+    /// Copy the store into one file, whether its server runs or not
     Backup(commands::backup::Arguments),
     /// Print the API's OpenAPI description
     Openapi(commands::openapi::Arguments),

@@ -62,7 +62,7 @@ pub async fn run(listen: SocketAddr, once: bool) -> Result<(), Error> {
     };
     let books = Books::balance(&stage.api, &stage.partners, &stage.posted).await;
     tokio::select! {
-        () = running.stop() => {}
+        stopped = running.stop() => stopped?,
         _ = signals.next() => {}
     }
     outcome?;

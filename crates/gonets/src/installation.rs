@@ -16,6 +16,7 @@ use gonets_core::{
     names::{self, NameKind},
     time::{Clock, Timestamp},
 };
+use gonets_service::access::token;
 use gonets_store::{
     engine::Engine,
     entity::{EntityKind, EntityRow, EnvironmentDoc, KeyDoc},
@@ -120,8 +121,8 @@ impl Installation {
             None => self.create_environment(DEFAULT_ENVIRONMENT)?.no,
         };
         for token in given {
-            let hash = secrets::token_hash(token);
-            if !self.key_documents()?.iter().any(|(_, doc)| doc.token_hash == hash) {
+            let hash = token::Hash::of(token);
+            if !self.key_documents()?.iter().any(|(_, doc)| doc.token_hash == hash.hex()) {
                 self.write_key(environment, "bootstrap", token)?;
             }
         }
@@ -136,8 +137,9 @@ impl Installation {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn end_dev_key(&mut self) -> Result<bool, Error> {
-        let hash = secrets::token_hash(secrets::DEV_KEY);
-        let Some((row, _)) = self.key_documents()?.into_iter().find(|(_, doc)| doc.token_hash == hash) else {
+        let hash = token::Hash::of(secrets::DEV_KEY);
+        let keys = self.key_documents()?;
+        let Some((row, _)) = keys.into_iter().find(|(_, doc)| doc.token_hash == hash.hex()) else {
             return Ok(false);
         };
         self.delete(row)?;
@@ -233,19 +235,20 @@ impl Installation {
     /// # Errors
     /// When the store cannot be written.
     pub fn create_key(&mut self, environment: EnvironmentNo, name: &str) -> Result<(Key, String), Error> {
-        let token = secrets::new_token()?;
+        let token = token::generate().map_err(|_| Error::NoRandomness)?;
         let key = self.write_key(environment, name, &token)?;
         Ok((key, token))
     }
 
-    /// Ends a key for good.
+    /// Ends a key of an environment for good.
     ///
     /// # Errors
-    /// When there is no such key.
-    pub fn revoke_key(&mut self, id: &str) -> Result<(), Error> {
+    /// When there is no such key in it.
+    pub fn revoke_key(&mut self, environment: EnvironmentNo, id: &str) -> Result<(), Error> {
         let missing = || Error::NoSuchKey(id.to_owned());
         let no = self.ids()?.decode(IdKind::Key, id).ok_or_else(missing)?;
-        let found = self.key_documents()?.into_iter().find(|(row, _)| u64::from(row.no.0) == no);
+        let ours = |row: &EntityRow| row.environment == environment && u64::from(row.no.0) == no;
+        let found = self.key_documents()?.into_iter().find(|(row, _)| ours(row));
         let (row, _) = found.ok_or_else(missing)?;
         self.delete(row)
     }
@@ -261,10 +264,10 @@ impl Installation {
         let doc = KeyDoc {
             name: name.to_owned(),
             created_at: self.clock.now(),
-            token_hash: secrets::token_hash(token),
+            token_hash: token::Hash::of(token).hex().to_owned(),
             app: None,
             expires_at: None,
-            hint: secrets::hint(token),
+            hint: token::hint(token),
         };
         let row = EntityRow {
             kind: EntityKind::Key,
@@ -372,10 +375,15 @@ mod tests {
         installation.prepare(&["dev".to_owned()]).unwrap();
         let environment = installation.environment(DEFAULT_ENVIRONMENT).unwrap().no;
         let (key, _) = installation.create_key(environment, "ci").unwrap();
-        installation.revoke_key(&key.id).unwrap();
+        let other = installation.create_environment("staging").unwrap().no;
+        let refused = installation.revoke_key(other, &key.id).unwrap_err().to_string();
+        assert!(refused.starts_with("there is no key"), "a key of another environment: {refused}");
+        assert!(installation.keys(environment).unwrap().iter().any(|left| left.id == key.id));
+        installation.revoke_key(environment, &key.id).unwrap();
         assert!(installation.keys(environment).unwrap().iter().all(|left| left.id != key.id));
         for id in [key.id.as_str(), "key_nonsense"] {
-            assert!(installation.revoke_key(id).unwrap_err().to_string().starts_with("there is no key"));
+            let refused = installation.revoke_key(environment, id).unwrap_err().to_string();
+            assert!(refused.starts_with("there is no key"), "{refused}");
         }
     }
 

@@ -6,7 +6,6 @@
 
 use std::{io::Write, os::unix::fs::OpenOptionsExt, path::Path};
 
-use aws_lc_rs::{digest, rand};
 use gonets_wire::{Keyring, MasterKey};
 
 use crate::{config::Variables, error::Error};
@@ -15,13 +14,8 @@ use crate::{config::Variables, error::Error};
 pub const DEV_KEY: &str = "dev";
 /// Where `--dev` keeps its master key, in the data directory.
 const MASTER_KEY_FILE: &str = "master.key";
-/// Tokens look like those that the API makes.
-const TOKEN_PREFIX: &str = "gnts_";
 /// The shortest key that may be given from outside.
 const KEY_CHARS: usize = 8;
-const TOKEN_BYTES: usize = 24;
-/// Characters of a token that tell keys apart; the rest is never kept.
-const HINT_CHARS: usize = 10;
 
 /// The master keys: of `GONETS_MASTER_KEY`; with `dev` and without that, one of its own in `dir`,
 /// made at the first start.
@@ -79,30 +73,6 @@ pub fn bootstrap_keys(variables: &Variables, dev: bool) -> Result<Vec<String>, E
     Ok(keys)
 }
 
-/// A new token: 192 random bits.
-///
-/// # Errors
-/// When the system's random number generator fails.
-pub fn new_token() -> Result<String, Error> {
-    let mut bytes = [0u8; TOKEN_BYTES];
-    rand::fill(&mut bytes).map_err(|_| Error::NoRandomness)?;
-    Ok(format!("{TOKEN_PREFIX}{}", hex(&bytes)))
-}
-
-/// What is kept of a token: the hex of its SHA-256.
-pub fn token_hash(token: &str) -> String {
-    hex(digest::digest(&digest::SHA256, token.as_bytes()).as_ref())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The first characters of a token that is long enough to spare them.
-pub fn hint(token: &str) -> String {
-    if token.len() >= 3 * HINT_CHARS { token.chars().take(HINT_CHARS).collect() } else { String::new() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,14 +115,5 @@ mod tests {
         assert!(of("with space", false).unwrap_err().to_string().contains("header"));
         assert_eq!(bootstrap_keys(&Variables::from_iter(NOTHING), true).unwrap(), ["dev"]);
         assert!(bootstrap_keys(&Variables::from_iter(NOTHING), false).unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_token_is_new_each_time_and_its_hash_is_the_known_one() {
-        let (one, two) = (new_token().unwrap(), new_token().unwrap());
-        assert_ne!(one, two);
-        assert!(one.starts_with(TOKEN_PREFIX) && hint(&one).len() == HINT_CHARS);
-        assert_eq!(hint("dev"), "", "a hint must not be the token");
-        assert_eq!(token_hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

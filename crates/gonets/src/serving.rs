@@ -140,7 +140,10 @@ impl Running {
     }
 
     /// Ends in order.
-    pub async fn stop(self) {
+    ///
+    /// # Errors
+    /// When the store failed on the way: then not all is on disk.
+    pub async fn stop(mut self) -> Result<(), Error> {
         // The server may have ended by itself.
         let _ = self.stop_server.send(());
         if !self.server.is_finished()
@@ -149,6 +152,10 @@ impl Running {
             tracing::warn!("{connections} connections were cut off: their requests did not end in time.");
         }
         self.engine.shut_down().await;
+        match self.fatal.try_recv() {
+            Ok(cause) => Err(Error::Fatal(cause)),
+            Err(_) => Ok(()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! does not exist for them; only an operation that applications can never do answers that it is
 //! forbidden.
 
-pub(crate) mod token;
+pub mod token;
 
 use std::sync::Arc;
 
@@ -35,6 +35,13 @@ pub struct AppAccess {
     pub(crate) is_admin: bool,
 }
 
+/// May post messages for one application: its producer, never the application itself, whose
+/// partners hold its tokens and could forge events with them, signed like real ones.
+#[derive(Debug, Clone)]
+pub struct Producer {
+    pub(crate) app: Arc<App>,
+}
+
 impl Caller {
     /// The caller as an administrator of the environment.
     ///
@@ -60,6 +67,14 @@ impl Admin {
 }
 
 impl AppAccess {
+    /// The caller as the producer of the application's messages.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] for a token of the application.
+    pub fn producer(&self) -> Result<Producer, Error> {
+        if self.is_admin { Ok(Producer { app: Arc::clone(&self.app) }) } else { Err(Error::Forbidden) }
+    }
+
     pub fn environment(&self) -> EnvironmentNo {
         self.app.row.environment
     }

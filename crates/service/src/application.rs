@@ -50,7 +50,7 @@ impl ApplicationDraft {
         let mut fields = Fields::default();
         fields.full_text("name", &self.name, limits::NAME_CHARS);
         fields.uid(self.uid.as_deref());
-        fields.throttle_rate(self.throttle_rate);
+        fields.not_yet("throttleRate", self.throttle_rate.is_some());
         fields.metadata(&self.metadata);
         if let Some(profile) = &self.profile
             && service.directory().context().profiles.get(profile).is_none()

@@ -69,6 +69,7 @@ pub enum Error {
         "the store is closing; whether this was done is not known, so ask again with the same idempotency key."
     )]
     Closing,
+    /// Asked again, it would take as long.
     #[error("the question took too long to answer; narrow it by time or type.")]
     TooLong,
     /// The cause is for the log only.
@@ -104,7 +105,7 @@ impl Error {
             Self::TooLarge { .. } => "payload_too_large",
             Self::Busy => "busy",
             Self::Closing => "closing",
-            Self::TooLong => "question_too_long",
+            Self::TooLong => "too_slow",
             Self::Internal { .. } => "internal_error",
         }
     }

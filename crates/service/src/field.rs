@@ -75,6 +75,13 @@ impl Fields {
         self.within("throttleRate", rate, 1, limits::THROTTLE_RATE_MAX);
     }
 
+    /// What has a place in the API but no effect yet is refused, not swallowed.
+    pub(crate) fn not_yet(&mut self, field: &'static str, is_asked_for: bool) {
+        if is_asked_for {
+            self.wrong(field, format!("{field} is not supported yet. Leave it out."));
+        }
+    }
+
     pub(crate) fn metadata(&mut self, metadata: &BTreeMap<String, String>) {
         let bytes: usize = metadata.iter().map(|(key, value)| key.len() + value.len() + 6).sum();
         if bytes > limits::METADATA_BYTES {

@@ -29,6 +29,6 @@ pub mod page;
 pub mod service;
 mod write;
 
-pub use access::{Admin, AppAccess, Caller};
+pub use access::{Admin, AppAccess, Caller, Producer};
 pub use error::{Error, Problem};
 pub use service::{Service, Settings};

@@ -24,12 +24,23 @@ pub struct PageRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed<T> {
     pub data: Vec<T>,
-    /// The id of the last entry.
+    /// The id of the last entry, or of the last that was looked at for a filter.
     pub iterator: Option<String>,
     /// `-` and the id of the first entry, where there is a page before.
     pub prev_iterator: Option<String>,
     /// Nothing more in the direction of paging.
     pub done: bool,
+}
+
+impl<T> Listed<T> {
+    /// The list goes on beyond `id`, though no entry of the page has it.
+    pub(crate) fn going_on_at(self, id: String, backwards: bool) -> Self {
+        if backwards {
+            Self { prev_iterator: Some(format!("-{id}")), done: false, ..self }
+        } else {
+            Self { iterator: Some(id), done: false, ..self }
+        }
+    }
 }
 
 impl PageRequest {
@@ -166,6 +177,16 @@ mod tests {
         let request = PageRequest::new(None, Order::Ascending, Some(format!("-{right}"))).unwrap();
         let page = request.of_ids(&ids, IdKind::Message).unwrap();
         assert_eq!((page.after, page.backwards), (Some(5), true));
+    }
+
+    #[test]
+    fn a_page_may_go_on_beyond_an_id_that_it_does_not_show() {
+        let request = PageRequest::new(None, Order::Ascending, None).unwrap();
+        let empty = || request.listed(Paged { rows: vec![], more: false }, |n: &u32| n.to_string(), |n| n);
+        let on = empty().going_on_at("m".into(), false);
+        assert_eq!((on.iterator.as_deref(), on.prev_iterator, on.done), (Some("m"), None, false));
+        let back = empty().going_on_at("m".into(), true);
+        assert_eq!((back.iterator, back.prev_iterator.as_deref(), back.done), (None, Some("-m"), false));
     }
 
     #[test]

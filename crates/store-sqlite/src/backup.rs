@@ -77,6 +77,7 @@ pub(crate) fn copy(dir: &Path, target: &Path, stop: &AtomicBool) -> Result<(), S
     if target.exists() {
         return Err(told("was not begun", &"there is a file of that name; give another"));
     }
+    schema::for_its_owner(&unfinished).map_err(|cause| told("was not begun", &cause))?;
     let whole = pages(dir, &unfinished, stop).map_err(|cause| told("failed", &cause)).and_then(|whole| {
         if whole { Ok(()) } else { Err(told("was given up", &"the store is being closed")) }
     });

@@ -48,6 +48,11 @@ pub(crate) fn ends_the_store(error: &rusqlite::Error) -> bool {
     )
 }
 
+/// Whether another connection was in the way, and nothing is wrong.
+pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
 /// The sentence for the operator.
 pub(crate) fn fatal(dir: &Path, doing: &str, error: &rusqlite::Error) -> Fatal {
     let now_what = match error.sqlite_error_code() {

@@ -7,6 +7,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Seek, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
@@ -30,6 +31,7 @@ impl Lock {
             .truncate(false)
             .read(true)
             .write(true)
+            .mode(0o600)
             .open(dir.join(NAME))
             .map_err(broken)?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {

@@ -1,6 +1,8 @@
 //! Opening a data directory.
 
 use std::{
+    fs::DirBuilder,
+    os::unix::fs::DirBuilderExt,
     path::Path,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
@@ -31,13 +33,13 @@ impl Options {
 pub struct Sqlite;
 
 impl Sqlite {
-    /// Opens the store in `dir`, made if it is not there, and keeps other processes out of it until
+    /// Opens the store in `dir`, made for its owner alone if it is not there, and keeps other processes out of it until
     /// the engine is closed or dropped.
     ///
     /// # Errors
     /// The directory cannot be used, is in use, or holds what this version cannot read.
     pub fn open(dir: &Path, options: Options) -> Result<(SqliteEngine, Arc<SqliteReaders>), OpenError> {
-        std::fs::create_dir_all(dir).map_err(|cause| OpenError::Directory { dir: dir.to_owned(), cause })?;
+        make(dir).map_err(|cause| OpenError::Directory { dir: dir.to_owned(), cause })?;
         let lock = Lock::take(dir)?;
         let failed = |cause| OpenError::Sqlite { dir: dir.to_owned(), cause };
         let conn = schema::writer(dir)?;
@@ -45,6 +47,7 @@ impl Sqlite {
         let readers = SqliteReaders::start(dir, options).map_err(failed)?;
         Ok((engine, Arc::new(readers)))
     }
+
     /// Copies the store in `dir` into the file `target` as of now. It need not be stopped: a
     /// process that has it open goes on meanwhile.
     ///
@@ -53,4 +56,13 @@ impl Sqlite {
     pub fn copy(dir: &Path, target: &Path) -> Result<(), String> {
         backup::copy(dir, target, &AtomicBool::new(false))
     }
+}
+
+/// Payloads are other people's data: a new directory is its owner's alone. One that is there keeps
+/// the rights that someone gave it.
+fn make(dir: &Path) -> std::io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }

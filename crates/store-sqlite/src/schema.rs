@@ -1,6 +1,6 @@
 //! Opens connections and brings the schema up to date.
 
-use std::path::Path;
+use std::{fs::OpenOptions, io::ErrorKind, os::unix::fs::OpenOptionsExt, path::Path};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
@@ -18,10 +18,21 @@ pub(crate) fn writer(dir: &Path) -> Result<Connection, OpenError> {
         return Err(OpenError::OldSqlite { found: rusqlite::version().to_owned() });
     }
     let failed = |cause| OpenError::Sqlite { dir: dir.to_owned(), cause };
-    let conn = Connection::open(dir.join(FILE)).map_err(failed)?;
+    let file = dir.join(FILE);
+    for_its_owner(&file).map_err(|cause| OpenError::Directory { dir: dir.to_owned(), cause })?;
+    let conn = Connection::open(file).map_err(failed)?;
     set_up_writer(&conn).map_err(failed)?;
     migrate(dir, &conn)?;
     Ok(conn)
+}
+
+/// Makes an empty file that its owner alone can read, if there is none: SQLite would make one that
+/// everybody can. Its log and shared memory get the rights of the file.
+pub(crate) fn for_its_owner(file: &Path) -> std::io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(cause),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// FULL: a commit is on disk when it returns. No mmap: a failed read is an error, not a signal.

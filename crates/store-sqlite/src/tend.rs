@@ -18,7 +18,10 @@ use gonets_store::{
 };
 use rusqlite::{Connection, wal::CheckpointMode};
 
-use crate::writer::{SqliteEngine, last_dead_hour};
+use crate::{
+    error,
+    writer::{SqliteEngine, last_dead_hour},
+};
 
 /// Rows that are sorted at once.
 const BLOCK: i64 = 10_000;
@@ -278,9 +281,15 @@ impl SqliteEngine {
         if !due && !retry {
             return Ok(());
         }
-        let (log, moved) = self.conn.wal_checkpoint_v2(Some("main"), CheckpointMode::PASSIVE)?;
+        // Busy: another process checkpoints (`sqlite3` on the file, a backup tool). That is work
+        // done by someone else, not a failure; what it leaves is looked for later.
+        let unfinished = match self.conn.wal_checkpoint_v2(Some("main"), CheckpointMode::PASSIVE) {
+            Ok((log, moved)) => moved < log,
+            Err(cause) if error::is_busy(&cause) => true,
+            Err(cause) => return Err(cause),
+        };
         upkeep.checkpointed = pages;
-        upkeep.unfinished = moved < log;
+        upkeep.unfinished = unfinished;
         let alarming = pages >= ALARMING_PAGES;
         if alarming && !upkeep.alarmed {
             tracing::warn!(

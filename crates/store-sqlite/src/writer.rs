@@ -25,6 +25,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
 use gonets_core::{
@@ -165,7 +166,7 @@ impl Batch<'_> {
             Tx::Accept(accept) => self.accept(accept),
             Tx::Outcome(outcome) => self.outcome(outcome),
             Tx::Gate(gate) => self.gate(gate),
-            Tx::Hand(retry) => self.hand(*retry),
+            Tx::Hand(retry) => self.hand(retry),
             Tx::Entity(write) => self.entity(write),
             Tx::Cancel(step) => self.cancel(*step),
             Tx::Route(step) => self.route(step),
@@ -204,9 +205,19 @@ impl Engine for SqliteEngine {
 
     fn close(mut self: Box<Self>) -> Result<(), Fatal> {
         self.backups.stop();
-        self.conn
-            .wal_checkpoint_v2(Some("main"), CheckpointMode::TRUNCATE)
-            .map_err(|cause| self.fatal("closing", &cause))?;
+        // Every commit is on disk already; this only tidies up. Whoever reads the file meanwhile
+        // is not waited for: the log stays, and the next start takes it up.
+        let tidied = self
+            .conn
+            .busy_timeout(Duration::ZERO)
+            .and_then(|()| self.conn.wal_checkpoint_v2(Some("main"), CheckpointMode::TRUNCATE));
+        match tidied {
+            Ok(_) => {}
+            Err(cause) if error::is_busy(&cause) => {
+                tracing::info!("another program reads the store, so its log is left as it is");
+            }
+            Err(cause) => return Err(self.fatal("closing", &cause)),
+        }
         let dir = self.dir.clone();
         self.conn.close().map_err(|(_, cause)| error::fatal(&dir, "closing", &cause))
     }

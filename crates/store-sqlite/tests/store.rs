@@ -4,7 +4,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, Ordering},
         mpsc,
     },
     time::Duration,
@@ -240,4 +240,71 @@ fn the_log_starts_over_once_a_long_reader_is_gone() {
     trial.tend();
     flood(&mut trial, app, 10);
     assert_eq!(log(), pinned, "it is used again from its beginning");
+}
+
+#[test]
+fn what_is_made_is_its_owners_alone_and_what_is_there_keeps_its_rights() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let parent = tempfile::tempdir().expect("a directory");
+    let dir = parent.path().join("new");
+    let (mut engine, _readers) = open(&dir);
+    engine.commit(Timestamp::from_millis(1), &[freeze()]).expect("it commits");
+    assert_eq!(mode(&dir), 0o700);
+    for name in ["gonets.db", "gonets.db-wal", "gonets.db-shm", "gonets.lock"] {
+        assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
+    }
+    let copy = parent.path().join("copy.db");
+    Sqlite::copy(&dir, &copy).expect("it is copied");
+    assert_eq!(mode(&copy), 0o600);
+
+    let open_to_the_group = parent.path().join("old");
+    std::fs::create_dir(&open_to_the_group).expect("it is made");
+    std::fs::set_permissions(&open_to_the_group, PermissionsExt::from_mode(0o750)).expect("it is ours");
+    drop(open(&open_to_the_group));
+    assert_eq!(mode(&open_to_the_group), 0o750);
+}
+
+static HOLDS: AtomicBool = AtomicBool::new(false);
+static MAY_END: AtomicBool = AtomicBool::new(false);
+
+/// Called by SQLite when its checkpoint waits for a reader, holding the lock for checkpoints.
+fn hold(_: i32) -> bool {
+    HOLDS.store(true, Ordering::SeqCst);
+    while !MAY_END.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    false
+}
+
+#[test]
+fn a_checkpoint_by_someone_else_is_no_failure() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (mut engine, _readers) = open(dir.path());
+    let now = Timestamp::from_millis(1);
+    for no in 0..1_200 {
+        let gate = Gate { frozen: true, ..Gate::default() };
+        let write = GateWrite { scope: Scope::Endpoint(EndpointNo(no)), gate };
+        engine.commit(now, &[Tx::Gate(Box::new(write))]).expect("it commits");
+    }
+    let other = || rusqlite::Connection::open(dir.path().join("gonets.db")).expect("the file opens");
+    let (reader, mut checkpointer) = (other(), other());
+    reader.execute_batch("BEGIN; SELECT count(*) FROM gate;").expect("it reads");
+    checkpointer.busy_handler(Some(hold)).expect("it is set");
+    let checkpointing = std::thread::spawn(move || {
+        checkpointer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
+    });
+    while !HOLDS.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    let tended = engine.tend(now, Load::Busy);
+    MAY_END.store(true, Ordering::SeqCst);
+    assert!(checkpointing.join().expect("no panic").expect("an answer"), "it was kept from ending");
+    tended.expect("the store goes on");
+    assert_eq!(engine.tend(now, Load::Idle).expect("it tends"), Tended::Done, "and is done later");
+    engine.commit(now, &[freeze()]).expect("it commits");
+    Box::new(engine).close().expect("a reader does not keep it from closing");
+    drop(reader);
+    let (_engine, readers) = open(dir.path());
+    assert_eq!(readers.gates().expect("an answer").len(), 1_201);
 }

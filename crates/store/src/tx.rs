@@ -61,7 +61,7 @@ pub struct Accept {
 /// A caller's idempotency key, hashed with its scope; the body is part of its identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Idempotency {
-    /// Of environment, path and key.
+    /// Of environment, application, path and key.
     pub key: [u8; 16],
     /// Of the request's body.
     pub body: [u8; 16],
@@ -80,6 +80,9 @@ pub enum KeyOrigin {
 
 /// The outcome of an attempt: deletes exactly one row of `from` (or the operation is refused as
 /// [`Rejected::Gone`]), writes the attempt, then what becomes of the delivery.
+///
+/// An attempt that was under way when its delivery was cancelled was made all the same: it is
+/// journaled, and makes the delivery `Delivered` if it did deliver; `then` counts for nothing.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub endpoint: EndpointNo,
@@ -124,10 +127,15 @@ pub struct GateWrite {
 }
 
 /// One attempt outside the ladders; refused as [`Rejected::Conflict`] while one is pending.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HandRetry {
     pub endpoint: EndpointNo,
     pub message: MessageId,
+    /// An attempt of the delivery is in flight: [`Rejected::Conflict`], unless it is a replay.
+    pub under_way: bool,
+    /// Recorded with it; the answer is replayed for the same key and body. Boxed: few retries have
+    /// one, and every operation is as large as the largest.
+    pub idempotency: Option<Box<(Idempotency, Vec<u8>)>>,
 }
 
 /// Creates, replaces or deletes a configuration document.
@@ -137,7 +145,8 @@ pub struct EntityWrite {
     /// Guard: `None` creates (an existing number or uid is [`Rejected::UidTaken`]); `Some(v)`
     /// replaces version `v` and only that ([`Rejected::Conflict`] otherwise).
     pub expected: Option<u32>,
-    /// Bumps this application's version, so that messages routed before are `Stale`.
+    /// Bumps this application's version, so that messages routed before are `Stale`. Guard: it is
+    /// there and not deleted ([`Rejected::Gone`] otherwise), unless it is what `row` writes.
     pub touches: Option<AppNo>,
     /// A gate of the same scope to write along, such as enabling an endpoint.
     pub gate: Option<GateWrite>,

@@ -18,7 +18,7 @@ pub struct ApplicationIn {
     /// The producer's own id for it.
     #[schema(example = "shop-17")]
     uid: Option<String>,
-    /// Requests a second to all its endpoints together.
+    /// Not supported yet: refused when given. Endpoints have one of their own.
     throttle_rate: Option<u32>,
     /// The same as `throttleRate`, for old SDKs.
     rate_limit: Option<u32>,

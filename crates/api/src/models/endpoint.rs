@@ -37,7 +37,7 @@ pub struct EndpointIn {
     headers: Option<BTreeMap<String, String>>,
     /// Requests at once, at most.
     concurrency: Option<u32>,
-    /// Strictly in the order of creation, one at a time.
+    /// Not supported yet: true is refused.
     ordered: Option<bool>,
     /// Those of the application's profile if not said.
     signature_schemes: Option<Vec<String>>,

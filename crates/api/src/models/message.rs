@@ -42,9 +42,10 @@ pub struct MessageIn<'a> {
     tags: Option<Vec<String>>,
     /// Not tried before this instant.
     deliver_at: Option<String>,
-    /// Days that the payload is kept: 5 to 90.
+    /// Not supported yet: refused when given.
     #[schema(minimum = 5, maximum = 90)]
     payload_retention_period: Option<u32>,
+    /// Not supported yet: refused when given.
     payload_retention_hours: Option<u32>,
     transformations_params: Option<TransformationsParams>,
     /// The application, made if it is not there yet.

@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequest, Request},
 };
 use bytes::{Bytes, BytesMut};
-use gonets_service::{Caller, Problem, Service, idempotency::RequestKey};
+use gonets_service::{AppAccess, Caller, Problem, Service, idempotency::RequestKey};
 use http::{HeaderValue, Uri};
 use http_body_util::BodyExt;
 use serde::{Deserialize, Deserializer};
@@ -28,14 +28,17 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    /// The request's idempotency key, if it has one.
+    /// The idempotency key of a request about the environment, if it has one.
     pub(crate) fn key(&self, caller: &Caller) -> Result<Option<RequestKey>> {
-        match &self.key {
-            None => Ok(None),
-            Some((key, uri)) => {
-                Ok(Some(RequestKey::new(caller.environment(), uri.path(), key.as_bytes(), &self.bytes)?))
-            }
-        }
+        let Some((key, uri)) = &self.key else { return Ok(None) };
+        Ok(Some(RequestKey::new(caller, uri.path(), key.as_bytes(), &self.bytes)?))
+    }
+
+    /// The idempotency key of a request about an application (`/app/{app}/…`), if it has one.
+    pub(crate) fn key_in(&self, who: &AppAccess) -> Result<Option<RequestKey>> {
+        let Some((key, uri)) = &self.key else { return Ok(None) };
+        let path = behind_the_application(uri.path());
+        Ok(Some(RequestKey::in_application(who, path, key.as_bytes(), &self.bytes)?))
     }
 
     /// The body as JSON.
@@ -62,6 +65,12 @@ impl FromRequest<Arc<Service>> for Posted {
         let bytes = timeout(BODY_TIMEOUT, whole(body, limit)).await.map_err(|_| ApiError::BodyTooSlow)??;
         Ok(Self { bytes, key })
     }
+}
+
+/// What follows the application's name in a path.
+fn behind_the_application(path: &str) -> &str {
+    let name = path.split_once("/app/").map_or(path, |(_, name)| name);
+    name.split_once('/').map_or("", |(_, rest)| rest)
 }
 
 /// All of a body; one that came in one piece is not copied.
@@ -133,6 +142,18 @@ mod tests {
     struct In {
         #[serde(default, deserialize_with = "given")]
         throttle_rate: Option<Option<u32>>,
+    }
+
+    #[test]
+    fn the_name_of_the_application_is_not_part_of_the_path() {
+        for (path, rest) in [
+            ("/api/v1/app/shop/msg", "msg"),
+            ("/api/v1/app/app/app/x", "app/x"),
+            ("/app/a%2Fb/endpoint/e/secret/rotate", "endpoint/e/secret/rotate"),
+            ("/api/v1/app/shop", ""),
+        ] {
+            assert_eq!(behind_the_application(path), rest, "{path}");
+        }
     }
 
     #[test]

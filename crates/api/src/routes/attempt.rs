@@ -13,7 +13,7 @@ use crate::{
         attempt::{AttemptQuery, JournalQuery, MessageAttemptOut, StatusQuery},
         page::{ListOut, PageQuery},
     },
-    request::{Authed, Names, Query},
+    request::{Authed, Names, Posted, Query},
 };
 
 /// Lists the attempts at an endpoint, newest first.
@@ -102,7 +102,9 @@ pub(crate) async fn resend(
     State(service): State<Arc<Service>>,
     Authed(caller): Authed,
     Names((app, message, endpoint)): Names<(String, String, String)>,
+    posted: Posted,
 ) -> Result<Response> {
-    service.resend(&service.app(&caller, &app)?, &message, &endpoint).await?;
+    let who = service.app(&caller, &app)?;
+    service.resend(&who, &message, &endpoint, posted.key_in(&who)?).await?;
     Ok(answer::json_bytes(StatusCode::ACCEPTED, bytes::Bytes::from_static(b"{}")))
 }

@@ -47,7 +47,7 @@ pub(crate) async fn create(
 ) -> Result<Response> {
     let who = service.app(&caller, &app)?;
     let draft = posted.json::<EndpointIn>()?.draft()?;
-    let endpoint = service.create_endpoint(&who, draft, posted.key(&caller)?).await?;
+    let endpoint = service.create_endpoint(&who, draft, posted.key_in(&who)?).await?;
     Ok(answer::json(StatusCode::CREATED, &EndpointOut::from(endpoint)))
 }
 

@@ -44,6 +44,6 @@ pub(crate) async fn rotate(
 ) -> Result<Response> {
     let who = service.app(&caller, &app)?;
     let wish = posted.json_or_default::<EndpointSecretRotateIn>()?;
-    let key = service.rotate_secret(&who, &endpoint, wish.into(), posted.key(&caller)?).await?;
+    let key = service.rotate_secret(&who, &endpoint, wish.into(), posted.key_in(&who)?).await?;
     Ok(answer::ok(&EndpointSecretOut { key }))
 }

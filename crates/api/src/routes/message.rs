@@ -62,7 +62,10 @@ pub(crate) async fn list(
     post, path = "/api/v1/app/{app_id}/msg", tag = "Message", operation_id = "v1.message.create",
     params(("app_id" = String, Path, description = "Id or uid"), ContentQuery),
     request_body = MessageIn<'static>,
-    responses((status = 202, body = MessageOut<'static>)),
+    responses(
+        (status = 202, body = MessageOut<'static>),
+        (status = 403, description = "Tokens of applications read messages and do not post them"),
+    ),
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
@@ -77,7 +80,8 @@ pub(crate) async fn create(
         (Err(_), Some(draft)) => made_along(&service, &caller, &app, draft).await?,
         (Err(error), None) => return Err(error.into()),
     };
-    let key = posted.key(&caller)?;
+    let key = posted.key_in(&who)?;
+    let who = who.producer()?;
     let (message, payload) = input.message(&posted.bytes)?;
     let accepted = service.post_message(&who, &message, key).await?;
     let shown = query.with_content.unwrap_or(true).then_some(payload);

@@ -11,10 +11,11 @@ async fn an_application_is_made_found_changed_and_deleted() {
     assert!(id.starts_with("app_"));
     assert_eq!(made.json()["metadata"], json!({"a": "1"}));
     assert_eq!(world.get("/app/shop").await.is(200).id(), id);
-    let patched = world.call("PATCH", "/app/shop", r#"{"uid":null,"throttleRate":7}"#).await.is(200).json();
+    let patched =
+        world.call("PATCH", "/app/shop", r#"{"uid":null,"contacts":["a@b.example"]}"#).await.is(200).json();
     assert_eq!(
-        (&patched["uid"], &patched["throttleRate"], &patched["name"]),
-        (&json!(null), &json!(7), &json!("Shop"))
+        (&patched["uid"], &patched["contacts"], &patched["name"]),
+        (&json!(null), &json!(["a@b.example"]), &json!("Shop"))
     );
     world.get("/app/shop").await.is(404);
     let put = world.call("PUT", &format!("/app/{id}"), r#"{"name":"New"}"#).await.is(200).json();
@@ -81,4 +82,30 @@ async fn wrong_bodies_are_told_with_their_place() {
     assert_eq!(world.post("/app", "{").await.is(400).json()["code"], "invalid_json");
     world.post("/app", r#"{"name":"x","uid":"a b"}"#).await.is(422);
     world.post("/app", r#"{"name":"x","profile":"none"}"#).await.is(422);
+}
+
+#[tokio::test]
+async fn settings_that_would_do_nothing_are_refused_by_name() {
+    let world = World::new().await;
+    world.app("shop").await;
+    let endpoint = |more: &str| format!(r#"{{"url":"http://127.0.0.1:9/","uid":"e"{more}}}"#);
+    let message = |more: &str| format!(r#"{{"eventType":"a","payload":1{more}}}"#);
+    for (method, path, body, field) in [
+        ("POST", "/app", r#"{"name":"x","throttleRate":5}"#.to_owned(), "throttleRate"),
+        ("POST", "/app", r#"{"name":"x","rateLimit":5}"#.to_owned(), "throttleRate"),
+        ("PUT", "/app/shop", r#"{"name":"x","throttleRate":5}"#.to_owned(), "throttleRate"),
+        ("PATCH", "/app/shop", r#"{"throttleRate":5}"#.to_owned(), "throttleRate"),
+        ("POST", "/app/shop/endpoint", endpoint(r#","ordered":true"#), "ordered"),
+        ("POST", "/app/shop/msg", message(r#","payloadRetentionPeriod":90"#), "payloadRetentionHours"),
+        ("POST", "/app/shop/msg", message(r#","payloadRetentionHours":24"#), "payloadRetentionHours"),
+    ] {
+        let refused = world.call(method, path, &body).await.is(422);
+        assert_eq!(refused.json()["detail"][0]["loc"], json!(["body", field]), "{body}");
+        assert!(refused.text.contains("is not supported yet"), "{}", refused.text);
+    }
+    world.call("PATCH", "/app/shop", r#"{"throttleRate":null,"rateLimit":null}"#).await.is(200);
+    world.post("/app/shop/endpoint", &endpoint(r#","ordered":false,"throttleRate":5"#)).await.is(201);
+    world.call("PATCH", "/app/shop/endpoint/e", r#"{"ordered":true}"#).await.is(422);
+    let nothing = message(r#","payloadRetentionPeriod":null,"payloadRetentionHours":null"#);
+    world.post("/app/shop/msg", &nothing).await.is(202);
 }

@@ -4,7 +4,7 @@ use axum::{Router, routing::post};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::timeout};
 
-use crate::world::World;
+use crate::world::{Answer, World};
 
 /// A receiver that answers `status` to everything; its URL.
 async fn receiver(status: u16) -> String {
@@ -28,6 +28,23 @@ async fn until(world: &World, path: &str, wanted: impl Fn(&Value) -> bool) -> Va
         }
     };
     timeout(Duration::from_secs(20), asking).await.expect("it never came to be")
+}
+
+/// Asks for an attempt by hand, again while the one before is still being recorded.
+async fn resent(world: &World, path: &str, key: Option<&str>) -> Answer {
+    let asking = async {
+        loop {
+            let answer = match key {
+                Some(key) => world.post_with_key(path, key, "").await,
+                None => world.post(path, "").await,
+            };
+            if answer.status != 409 {
+                return answer.is(202);
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), asking).await.expect("it was refused to the end")
 }
 
 #[tokio::test]
@@ -64,6 +81,24 @@ async fn event_ids_and_idempotency_keys_are_taken_once() {
     assert_eq!(other.json()["code"], "idempotency_conflict");
     world.app("other").await;
     world.post("/app/other/msg", body).await.is(202);
+}
+
+#[tokio::test]
+async fn a_key_is_of_one_application_by_whatever_name_and_ends_with_it() {
+    let world = World::new().await;
+    let app = world.app("shop").await;
+    let body = r#"{"eventType":"a","payload":1}"#;
+    for key in ["k", "auto_k"] {
+        let first = world.post_with_key("/app/shop/msg", key, body).await.is(202);
+        let by_id = world.post_with_key(&format!("/app/{app}/msg"), key, body).await.is(202);
+        assert_eq!(by_id.text, first.text);
+    }
+    world.call("DELETE", "/app/shop", "").await.is(204);
+    world.app("shop").await;
+    for key in ["k", "auto_k"] {
+        let posted = world.post_with_key("/app/shop/msg", key, body).await.is(202);
+        world.get(&format!("/app/shop/msg/{}", posted.id())).await.is(200);
+    }
 }
 
 #[tokio::test]
@@ -150,9 +185,22 @@ async fn a_resend_is_one_more_attempt_and_refused_for_a_disabled_endpoint() {
     let attempts = format!("/app/shop/attempt/msg/{message}");
     until(&world, &attempts, |list| list["data"].as_array().unwrap().len() == 1).await;
     let resend = format!("/app/shop/msg/{message}/endpoint/e/resend");
-    world.post(&resend, "").await.is(202);
+    resent(&world, &resend, None).await;
     let both = until(&world, &attempts, |list| list["data"].as_array().unwrap().len() == 2).await;
     assert_eq!(both["data"][0]["triggerType"], 1);
+    for key in ["k", "auto_k"] {
+        let first = resent(&world, &resend, Some(key)).await;
+        let wanted = if key == "k" { 3 } else { 4 };
+        until(&world, &attempts, |list| list["data"].as_array().unwrap().len() == wanted).await;
+        let again = world.post_with_key(&resend, key, "").await.is(202);
+        assert_eq!(again.text, first.text);
+        let other = world.post_with_key(&resend, key, "{}").await.is(409);
+        assert_eq!(other.json()["code"], "idempotency_conflict");
+    }
+    resent(&world, &resend, None).await;
+    // Had a replay made an attempt of its own, it would have been made before this one.
+    let all = until(&world, &attempts, |list| list["data"].as_array().unwrap().len() > 4).await;
+    assert_eq!(all["data"].as_array().unwrap().len(), 5);
     world.call("PATCH", "/app/shop/endpoint/e", r#"{"disabled":true}"#).await.is(200);
     assert_eq!(world.post(&resend, "").await.is(409).json()["code"], "endpoint_disabled");
 }

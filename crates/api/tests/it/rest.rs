@@ -20,6 +20,8 @@ async fn a_token_reaches_its_application_only() {
     assert_eq!(token.get("/app/a").await.is(200).id(), a);
     let url = json!({"url": "http://127.0.0.1:9/"}).to_string();
     token.post("/app/a/endpoint", &url).await.is(201);
+    // Whoever holds a portal's token is a partner, and events are the producer's to post.
+    token.post("/app/a/msg", r#"{"eventType":"order.paid","payload":{}}"#).await.is(403);
     for path in [format!("/app/{b}"), "/app/b".into(), "/app/b/endpoint".into(), "/app/b/msg".into()] {
         token.get(&path).await.is(404);
     }

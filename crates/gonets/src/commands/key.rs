@@ -111,7 +111,10 @@ fn revoke(id: &str, on: &Flags) -> Result<(), Error> {
         let path = format!("/key/{}", segment(id));
         runtime::on_one_thread(async { api.delete(&path).await })?;
     } else {
-        on_directory(&on.config, |installation| installation.revoke_key(id))?;
+        on_directory(&on.config, |installation| {
+            let environment = installation.environment(&on.env)?.no;
+            installation.revoke_key(environment, id)
+        })?;
     }
     if !on.json {
         Terminal::of_process().line(format_args!("{id}  revoked"));

@@ -63,7 +63,10 @@ async fn serve(config: Config, variables: &Variables) -> Result<(), Error> {
         cause = running.failed() => return Err(cause),
     }
     tokio::select! {
-        () = running.stop() => tracing::info!("Gonets has stopped; everything is on disk."),
+        stopped = running.stop() => {
+            stopped?;
+            tracing::info!("Gonets has stopped; everything is on disk.");
+        }
         signal = signals.next() => {
             tracing::warn!("{signal} again: ending at once. What was accepted is on disk; attempts in flight are made again.");
             std::process::exit(1);

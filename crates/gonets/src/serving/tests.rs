@@ -1,6 +1,15 @@
 use std::path::Path;
 
-use gonets_core::clock::SystemClock;
+use gonets_core::{
+    clock::SystemClock,
+    ids::{AttemptId, MessageId},
+    time::Timestamp,
+};
+use gonets_store::{
+    engine::{BackupDone, Load, Tended},
+    tx::{Tx, Verdict},
+};
+use gonets_store_sqlite::SqliteEngine;
 use gonets_wire::Secret;
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -16,6 +25,10 @@ use crate::{
 };
 
 async fn up(dir: &Path) -> (Running, Api) {
+    up_on(dir, |engine| Box::new(engine)).await
+}
+
+async fn up_on(dir: &Path, on: impl FnOnce(SqliteEngine) -> Box<dyn StoreEngine>) -> (Running, Api) {
     let flags = ConfigFlags {
         dev: true,
         listen: Some("127.0.0.1:0".to_owned()),
@@ -28,9 +41,34 @@ async fn up(dir: &Path) -> (Running, Api) {
     let keyring = secrets::keyring(&Variables::default(), true, dir).unwrap();
     let (engine, readers) = installation.into_store();
     let listener = listen(config.settings.listen).await.unwrap();
-    let running = start(&config, listener, (Box::new(engine), readers), keyring).await.unwrap();
+    let running = start(&config, listener, (on(engine), readers), keyring).await.unwrap();
     let api = Api::new(&format!("http://{}", running.address()), secrets::DEV_KEY.to_owned()).unwrap();
     (running, api)
+}
+
+/// A store whose disk fails at the very end.
+struct FailsToClose(SqliteEngine);
+
+impl StoreEngine for FailsToClose {
+    fn commit(&mut self, now: Timestamp, batch: &[Tx]) -> Result<Vec<Verdict>, Fatal> {
+        self.0.commit(now, batch)
+    }
+
+    fn last_ids(&mut self) -> Result<(MessageId, AttemptId), Fatal> {
+        self.0.last_ids()
+    }
+
+    fn tend(&mut self, now: Timestamp, load: Load) -> Result<Tended, Fatal> {
+        self.0.tend(now, load)
+    }
+
+    fn start_backup(&mut self, target: &Path, done: BackupDone) {
+        self.0.start_backup(target, done);
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Fatal> {
+        Err(Fatal { message: "the disk is gone".to_owned() })
+    }
 }
 
 /// A receiver that takes everything, and what it received.
@@ -61,7 +99,7 @@ async fn a_posted_message_reaches_its_endpoint_signed_and_is_known_after_a_resta
     let request = received.recv().await.unwrap();
     assert_eq!(request.message_id(), posted["id"].as_str());
     assert!(request.verified.unwrap().is_ok());
-    running.stop().await;
+    running.stop().await.unwrap();
 
     let (running, api) = up(dir.path()).await;
     let path = format!("/app/shop/msg/{}/endpoint", posted["id"].as_str().unwrap());
@@ -70,7 +108,15 @@ async fn a_posted_message_reaches_its_endpoint_signed_and_is_known_after_a_resta
         deliveries["data"][0]["status"], 0,
         "what was in flight at the stop was recorded: {deliveries}"
     );
-    running.stop().await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_fails_while_it_is_closed_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (running, _) = up_on(dir.path(), |engine| Box::new(FailsToClose(engine))).await;
+    let error = running.stop().await.unwrap_err();
+    assert_eq!((error.to_string().as_str(), error.status()), ("the disk is gone", 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +126,7 @@ async fn a_key_that_is_not_known_is_told_so() {
     let stranger = Api::new(&format!("http://{}", running.address()), "nonsense".to_owned()).unwrap();
     let error = stranger.get::<Value>("/app").await.unwrap_err().to_string();
     assert!(error.contains("does not know this token"), "{error}");
-    running.stop().await;
+    running.stop().await.unwrap();
 }
 
 #[tokio::test]

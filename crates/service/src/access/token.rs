@@ -10,10 +10,10 @@ const HINT_CHARS: usize = 10;
 const PREFIX: &str = "gnts_";
 
 /// The SHA-256 of a token in hex: how keys are found. Made on every request, so on the stack.
-pub(crate) struct Hash([u8; 64]);
+pub struct Hash([u8; 64]);
 
 impl Hash {
-    pub(crate) fn of(token: &str) -> Self {
+    pub fn of(token: &str) -> Self {
         let digest = digest::digest(&digest::SHA256, token.as_bytes());
         let mut hex = [0; 64];
         for (pair, byte) in hex.chunks_exact_mut(2).zip(digest.as_ref()) {
@@ -23,15 +23,18 @@ impl Hash {
         Self(hex)
     }
 
-    pub(crate) fn hex(&self) -> &str {
+    pub fn hex(&self) -> &str {
         str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// A new token: `gnts_` and 48 hex digits.
-pub(crate) fn generate() -> Result<String, Error> {
+/// A new token: `gnts_` and 48 hex digits, which is 192 random bits.
+///
+/// # Errors
+/// [`Error::Internal`] when the system's random number generator fails.
+pub fn generate() -> Result<String, Error> {
     let mut bytes = [0; RANDOM_BYTES];
     rand::fill(&mut bytes).map_err(|_| Error::internal("the system's random number generator failed"))?;
     let mut token = String::with_capacity(PREFIX.len() + 2 * RANDOM_BYTES);
@@ -44,7 +47,7 @@ pub(crate) fn generate() -> Result<String, Error> {
 }
 
 /// The beginning of a token, or nothing of one that is too short to give any away.
-pub(crate) fn hint(token: &str) -> String {
+pub fn hint(token: &str) -> String {
     if token.len() < 3 * HINT_CHARS { String::new() } else { token.chars().take(HINT_CHARS).collect() }
 }
 

@@ -2,14 +2,27 @@
 
 use gonets_store::tx::{HandRetry, Made, Rejected, Tx};
 
-use crate::{access::AppAccess, error::Error, service::Service};
+use crate::{access::AppAccess, error::Error, idempotency::RequestKey, service::Service};
+
+/// What is recorded with a key: that it was done is all there is to answer.
+const NOTHING_TO_SAY: &[u8] = b"{}";
+
+const UNDER_WAY: &str = "an attempt of this delivery is already under way. Wait for it to end.";
 
 impl Service {
-    /// Has a message sent to an endpoint once more; durable when this returns.
+    /// Has a message sent to an endpoint once more; durable when this returns. The same request
+    /// repeated under its idempotency key is answered as the first was, without another attempt.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for a disabled endpoint, and while an attempt by hand is pending.
-    pub async fn resend(&self, who: &AppAccess, message: &str, endpoint: &str) -> Result<(), Error> {
+    /// [`Error::Conflict`] for a disabled endpoint, while an attempt of the delivery is in flight, and
+    /// while one by hand is pending.
+    pub async fn resend(
+        &self,
+        who: &AppAccess,
+        message: &str,
+        endpoint: &str,
+        key: Option<RequestKey>,
+    ) -> Result<(), Error> {
         let endpoint = self.endpoint(who, endpoint)?;
         if endpoint.is_disabled() {
             let why = match &endpoint.disabled {
@@ -28,13 +41,16 @@ impl Service {
                 detail: "the message's payload is not kept any more, so there is nothing to send.".into(),
             });
         }
-        let retry = HandRetry { endpoint: endpoint.no, message: message.id };
+        let retry = HandRetry {
+            endpoint: endpoint.no,
+            message: message.id,
+            under_way: self.engine().is_under_way(endpoint.no, message.id).await,
+            idempotency: key.map(|key| Box::new((key.0, NOTHING_TO_SAY.to_vec()))),
+        };
         match self.engine().commit(Tx::Hand(retry)).await? {
-            Ok(Made::Hand) => Ok(()),
+            Ok(Made::Hand | Made::ReplayedAnswer(_)) => Ok(()),
             Ok(other) => Err(Error::internal(format!("the store answered a resend with {other:?}"))),
-            Err(Rejected::Conflict) => Err(Error::conflict(
-                "an attempt by hand of this delivery is already under way. Wait for it to end.",
-            )),
+            Err(Rejected::Conflict) => Err(Error::conflict(UNDER_WAY)),
             Err(rejected) => Err(rejected.into()),
         }
     }

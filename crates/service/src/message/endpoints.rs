@@ -108,26 +108,37 @@ impl Service {
         let ids = self.engine().ids();
         let page = request.of_ids(ids, IdKind::Message)?;
         let endpoint = self.endpoint(who, endpoint)?.no;
-        let paged = self.engine().ask(move |store| look_through(store, endpoint, page, &filter)).await?;
-        Ok(request.listed(
-            paged,
+        let looked = self.engine().ask(move |store| look_through(store, endpoint, page, &filter)).await?;
+        let listed = request.listed(
+            looked.found,
             |(delivery, _)| ids.message(delivery.message),
             |(delivery, record)| {
                 let (status, next_attempt) = Status::of(&delivery);
                 MessageAt { message: Message::of(ids, record), status, next_attempt }
             },
-        ))
+        );
+        Ok(match looked.stopped_at {
+            Some(last) => listed.going_on_at(ids.message(last), page.backwards),
+            None => listed,
+        })
     }
 }
 
+/// A part of a filtered list.
+struct Looked {
+    found: Paged<(DeliveryRecord, MessageRecord)>,
+    /// The last message that was looked at, where the list goes on although the page is not full.
+    stopped_at: Option<MessageId>,
+}
+
 /// Reads on from the page's start until it is full, nothing is left, or enough was looked through;
-/// then the page is short and the list goes on behind it.
+/// then the page is short, maybe empty, and the list goes on behind the last that was looked at.
 fn look_through(
     store: &dyn Queries,
     endpoint: EndpointNo,
     page: Page,
     filter: &EndpointMessageFilter,
-) -> Answer<Paged<(DeliveryRecord, MessageRecord)>> {
+) -> Answer<Looked> {
     let mut rows = Vec::new();
     let mut reading = Page { limit: READ_AT_ONCE.max(page.limit), ..start(page, &filter.message) };
     let mut looked = 0;
@@ -152,9 +163,10 @@ fn look_through(
         }
         let is_full = rows.len() > page.limit as usize;
         if is_full || !found.more || looked >= LOOKED_THROUGH {
-            let mut paged = page.cut(rows);
-            paged.more |= found.more && !is_full && !paged.rows.is_empty();
-            return Ok(paged);
+            let stopped_at = (found.more && !is_full).then_some(reading.after).flatten().map(MessageId);
+            let mut found = page.cut(rows);
+            found.more |= stopped_at.is_some();
+            return Ok(Looked { found, stopped_at });
         }
     }
 }
@@ -171,4 +183,56 @@ fn start(page: Page, filter: &MessageFilter) -> Page {
         (after, bound) => after.or(bound),
     };
     Page { after, ..page }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use gonets_store::{
+        conformance::{Opened, Trial, operations::accept},
+        model::Model,
+        tx::{Accept, Tx},
+    };
+
+    use super::*;
+
+    /// The messages of an endpoint with one of type `rare`, the oldest but one; their ids by age.
+    fn messages(trial: &mut Trial<'_>, count: usize) -> Vec<MessageId> {
+        let app = trial.app();
+        let named = |at| if at == 1 { "rare" } else { "order.paid" };
+        let mut batch: Vec<Tx> = (0..count)
+            .map(|at| Accept { event_type: named(at).to_owned(), ..accept(app, &[7]) }.tx())
+            .collect();
+        trial.pass(Duration::from_secs(1));
+        trial.name(&mut batch);
+        assert!(trial.commit(batch.clone()).iter().all(Result::is_ok));
+        batch.iter().filter_map(|tx| if let Tx::Accept(one) = tx { Some(one.id) } else { None }).collect()
+    }
+
+    #[test]
+    fn a_part_without_a_match_goes_on_behind_the_last_that_was_looked_at() {
+        let model = Model::new();
+        let open = || -> Opened { (Box::new(model.clone()), std::sync::Arc::new(model.clone())) };
+        let mut trial = Trial::start(&open);
+        let ids = messages(&mut trial, 5_300);
+        let filter = EndpointMessageFilter {
+            message: MessageFilter { event_types: vec!["rare".into()], ..MessageFilter::default() },
+            status: None,
+        };
+        for (order, backwards) in [(Order::Descending, false), (Order::Ascending, true)] {
+            let page = Page { limit: 2, order, after: None, backwards };
+            let look = |after: Option<MessageId>| {
+                let page = Page { after: after.map(|id| id.0), ..page };
+                look_through(trial.ask(), EndpointNo(7), page, &filter).unwrap()
+            };
+            let first = look(None);
+            assert!(first.found.rows.is_empty() && first.found.more);
+            assert_eq!(first.stopped_at, Some(ids[300]), "5,000 were looked through");
+            let second = look(first.stopped_at);
+            let found: Vec<_> = second.found.rows.iter().map(|(delivery, _)| delivery.message).collect();
+            assert_eq!((found, second.found.more), (vec![ids[1]], false));
+            assert_eq!(second.stopped_at, None);
+        }
+    }
 }

@@ -15,17 +15,13 @@ use gonets_store::{
 
 use super::route;
 use crate::{
-    access::AppAccess,
+    access::Producer,
     error::Error,
     field::Fields,
     idempotency::RequestKey,
     service::Service,
     write::{TRIES, outrun},
 };
-
-/// Hours that a caller may ask a payload to be kept: 5 to 90 days, or from an hour where it is said
-/// in hours.
-const RETENTION_HOURS_MAX: u32 = 90 * 24;
 
 /// A message to be accepted.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +62,7 @@ impl NewMessage {
         }
         fields.name_list("channels", NameKind::Channel, &self.channels, limits::CHANNELS);
         fields.name_list("tags", NameKind::Tag, &self.tags, limits::TAGS);
-        fields.within("payloadRetentionHours", self.retention_hours, 1, RETENTION_HOURS_MAX);
+        fields.not_yet("payloadRetentionHours", self.retention_hours.is_some());
         if let Some(version) = &self.api_version {
             fields.full_text("apiVersion", version, limits::NAME_CHARS);
         }
@@ -126,7 +122,7 @@ impl Service {
     /// before; [`Error::TooLarge`]; [`Error::Busy`] when too much is waiting for the disk.
     pub async fn post_message(
         &self,
-        who: &AppAccess,
+        who: &Producer,
         message: &NewMessage,
         key: Option<RequestKey>,
     ) -> Result<Posted, Error> {
@@ -183,7 +179,7 @@ mod tests {
             NewMessage { event_id: Some("a\0".into()), ..message() },
             NewMessage { channels: six.clone(), ..message() },
             NewMessage { tags: six.clone(), ..message() },
-            NewMessage { retention_hours: Some(0), ..message() },
+            NewMessage { retention_hours: Some(24), ..message() },
         ] {
             assert_eq!(bad.check(100).unwrap_err().code(), "validation_error", "{bad:?}");
         }

@@ -15,7 +15,7 @@ use crate::row::{self, int, message_id};
 
 impl Lanes for SqliteReaders {
     fn backlog(&self) -> Answer<Vec<LaneBacklog>> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             let mut lanes = std::collections::BTreeMap::new();
             let of = |endpoint| LaneBacklog {
                 endpoint: EndpointNo(endpoint),
@@ -40,7 +40,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn fresh(&self, endpoint: EndpointNo, limit: u32) -> Answer<Vec<FreshRow>> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT msg, critical FROM fresh WHERE endpoint = ?1 ORDER BY msg LIMIT ?2",
             )?;
@@ -53,7 +53,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn due(&self, endpoint: EndpointNo, now: Timestamp, limit: u32) -> Answer<DueRows> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             let mut statement = conn.prepare_cached(include_str!("../sql/due.sql"))?;
             let rows: Vec<WaitingRow> = statement
                 .query_map((endpoint.0, now.as_millis(), limit), waiting)?
@@ -70,7 +70,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn by_hand(&self, endpoint: EndpointNo, limit: u32) -> Answer<Vec<HandRow>> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             let mut statement = conn.prepare_cached(include_str!("../sql/by_hand.sql"))?;
             statement
                 .query_map((endpoint.0, limit), |row| {
@@ -85,7 +85,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn messages(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             let mut found = Vec::with_capacity(ids.len());
             for id in ids {
                 found.extend(message(conn, *id, true)?);
@@ -95,7 +95,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn unrouted(&self, app: AppNo, limit: u32) -> Answer<Vec<MessageId>> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             let mut statement =
                 conn.prepare_cached("SELECT msg FROM unrouted WHERE app = ?1 ORDER BY msg LIMIT ?2")?;
             statement.query_map((app.0, limit), |row| Ok(message_id(row.get(0)?)))?.collect()
@@ -103,7 +103,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn gates(&self) -> Answer<Vec<(Scope, Gate)>> {
-        self.read(|conn| {
+        self.read_for_delivery(|conn| {
             conn.prepare_cached(include_str!("../sql/gates.sql"))?.query_map([], row::gate)?.collect()
         })
     }

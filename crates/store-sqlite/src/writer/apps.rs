@@ -31,6 +31,11 @@ impl Apps {
         }
     }
 
+    /// Whether it is there and not deleted.
+    pub(super) fn is_living(&self, app: AppNo) -> bool {
+        matches!(self.versions.get(&app.0), Some(Some(_)))
+    }
+
     pub(super) fn wrote(&mut self, app: EntityNo, version: u32, deleted: bool) {
         self.versions.insert(app.0, (!deleted).then_some(version));
     }

@@ -9,6 +9,13 @@ use rusqlite::OptionalExtension;
 
 use super::Batch;
 
+/// The application that a document touches; writing one bumps its version once, whatever it says
+/// it touches.
+fn touched(write: &EntityWrite) -> Option<AppNo> {
+    let row = &write.row;
+    write.touches.filter(|app| !(row.kind == EntityKind::Application && row.no.0 == app.0))
+}
+
 impl Batch<'_> {
     pub(super) fn entity(&mut self, write: &EntityWrite) -> rusqlite::Result<Verdict> {
         if let Some((key, _)) = &write.idempotency
@@ -21,10 +28,7 @@ impl Batch<'_> {
         }
         let version = write.expected.map_or(1, |version| version + 1);
         self.write_entity(&write.row, version)?;
-        // Writing an application bumps its version once, whatever it says it touches.
-        if let Some(app) = write.touches
-            && !(write.row.kind == EntityKind::Application && write.row.no.0 == app.0)
-        {
+        if let Some(app) = touched(write) {
             self.touch(app)?;
         }
         if let Some(gate) = &write.gate {
@@ -45,6 +49,11 @@ impl Batch<'_> {
             (None, Some(_)) => return Ok(Err(Rejected::Gone)),
             (Some(stored), Some(expected)) if stored != expected => return Ok(Err(Rejected::Conflict)),
             _ => {}
+        }
+        if let Some(app) = touched(write)
+            && !self.memory.apps.is_living(app)
+        {
+            return Ok(Err(Rejected::Gone));
         }
         Ok(match self.holder_of_uid(row)? {
             Some(holder) if holder != row.no => Err(Rejected::UidTaken(holder)),

@@ -2,6 +2,7 @@
 
 use gonets_core::{
     ids::MessageId,
+    outcome::Outcome as Came,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -21,7 +22,7 @@ impl Batch<'_> {
             Source::Fresh | Source::Waiting => self.advance(outcome)?,
             Source::Hand => self.finish_by_hand(outcome)?,
         };
-        if !there {
+        if !there && !self.ended_late(outcome)? {
             return Ok(Err(Rejected::Gone));
         }
         if let Some(attempt) = &outcome.attempt {
@@ -31,6 +32,28 @@ impl Batch<'_> {
             self.write_gate(gate)?;
         }
         Ok(Ok(Made::Outcome(outcome.attempt.as_ref().map(|attempt| attempt.id))))
+    }
+
+    /// An attempt that was under way when its delivery was cancelled; false if it was not so.
+    fn ended_late(&mut self, outcome: &Outcome) -> rusqlite::Result<bool> {
+        let Some(attempt) = &outcome.attempt else { return Ok(false) };
+        let key = (int(outcome.message.0), outcome.endpoint.0, SettledState::Cancelled.code());
+        let is_cancelled = self
+            .conn
+            .prepare_cached("SELECT 1 FROM delivery WHERE msg = ?1 AND endpoint = ?2 AND state = ?3")?
+            .exists(key)?;
+        if !is_cancelled {
+            return Ok(false);
+        }
+        if attempt.outcome == Came::Delivered {
+            return self.settle(outcome, SettledState::Delivered, None);
+        }
+        self.conn
+            .prepare_cached(
+                "UPDATE delivery SET attempts = ?3, last_status = ?4 WHERE msg = ?1 AND endpoint = ?2",
+            )?
+            .execute((key.0, key.1, outcome.progress.attempts, attempt.status))?;
+        Ok(true)
     }
 
     /// A scheduled attempt; false if its row is not there.

@@ -9,16 +9,31 @@ use super::Batch;
 use crate::row::{instant, int};
 
 impl Batch<'_> {
-    pub(super) fn hand(&mut self, retry: HandRetry) -> rusqlite::Result<Verdict> {
+    pub(super) fn hand(&mut self, retry: &HandRetry) -> rusqlite::Result<Verdict> {
+        let keyed = retry.idempotency.as_deref();
+        if let Some((key, _)) = keyed
+            && let Some(verdict) = self.replay(key)?
+        {
+            return Ok(verdict);
+        }
         let message = int(retry.message.0);
         if !self.conn.prepare_cached("SELECT 1 FROM payload WHERE msg = ?1")?.exists([message])? {
             return Ok(Err(Rejected::Gone));
+        }
+        if retry.under_way {
+            return Ok(Err(Rejected::Conflict));
         }
         let added = self
             .conn
             .prepare_cached("INSERT INTO hand (endpoint, msg) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
             .execute((retry.endpoint.0, message))?;
-        Ok(if added == 1 { Ok(Made::Hand) } else { Err(Rejected::Conflict) })
+        if added == 0 {
+            return Ok(Err(Rejected::Conflict));
+        }
+        if let Some((key, answer)) = keyed {
+            self.keep_key(key, None, Some(answer))?;
+        }
+        Ok(Ok(Made::Hand))
     }
 
     /// A few statements whatever the limit: the last message of the step is found first, then

@@ -89,6 +89,28 @@ pub fn touching_an_application_bumps_its_version(open: Open<'_>) {
     assert!(trial.one(crate::tx::Accept { app_version: 3, ..stale }.tx()).is_ok());
 }
 
+pub fn nothing_is_written_for_an_application_that_is_not_there_or_deleted(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let touching =
+        |row, expected, app| Tx::Entity(Box::new(EntityWrite { touches: Some(app), ..write(row, expected) }));
+    assert_eq!(trial.one(touching(endpoint(50, 99, None), None, AppNo(99))), Err(Rejected::Gone));
+    assert!(trial.one(touching(endpoint(50, app.0, None), None, app)).is_ok());
+    let no_app = touching(endpoint(51, 50, None), None, AppNo(50));
+    assert_eq!(trial.one(no_app), Err(Rejected::Gone), "an endpoint is no application");
+    let deleted = EntityRow { deleted: true, ..application(EntityNo(app.0)) };
+    let verdicts = trial.commit(vec![
+        touching(deleted, Some(2), app),
+        touching(endpoint(51, app.0, None), None, app),
+        touching(endpoint(50, app.0, None), Some(1), app),
+    ]);
+    assert_eq!(verdicts[0], Ok(Made::Entity { no: EntityNo(app.0), version: 3 }), "it may touch itself");
+    assert_eq!(verdicts[1..], [Err(Rejected::Gone), Err(Rejected::Gone)]);
+    assert_eq!(stored(&trial, 50).version, 1);
+    assert_eq!(stored(&trial, app.0).version, 3);
+    assert!(trial.ask().entities().expect("an answer").iter().all(|row| row.no.0 != 51));
+}
+
 pub fn an_answer_is_replayed_for_the_same_key_and_body(open: Open<'_>) {
     let mut trial = Trial::start(open);
     for (no, origin) in [(50, KeyOrigin::Auto), (51, KeyOrigin::Caller)] {

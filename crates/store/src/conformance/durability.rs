@@ -19,7 +19,16 @@ pub fn everything_committed_survives_a_restart(open: Open<'_>) {
     let later = trial.now + Duration::from_secs(5);
     assert!(trial.one(Accept { deliver_at: Some(later), ..accept(app, &[3]) }.tx()).is_ok());
     assert!(trial.one(Accept { hold_unrouted: true, ..accept(app, &[]) }.tx()).is_ok());
-    assert!(trial.one(Tx::Hand(HandRetry { endpoint: EndpointNo(1), message: first })).is_ok());
+    assert!(
+        trial
+            .one(Tx::Hand(HandRetry {
+                endpoint: EndpointNo(1),
+                message: first,
+                under_way: false,
+                idempotency: None
+            }))
+            .is_ok()
+    );
     let before = picture(trial.ask());
     trial.restart();
     assert_eq!(picture(trial.ask()), before);

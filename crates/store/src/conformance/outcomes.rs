@@ -184,7 +184,9 @@ pub fn the_backlog_names_every_endpoint_once(open: Open<'_>) {
     assert!(trial.one(outcome(first, 5, Source::Fresh, wait(later)).tx()).is_ok());
     assert!(trial.one(outcome(first, 900, Source::Fresh, wait(soon)).tx()).is_ok());
     let third = made_message(&trial.one(Accept { deliver_at: Some(later), ..accept(app, &[900]) }.tx()));
-    let retry = |endpoint, message| Tx::Hand(HandRetry { endpoint: EndpointNo(endpoint), message });
+    let retry = |endpoint, message| {
+        Tx::Hand(HandRetry { endpoint: EndpointNo(endpoint), message, under_way: false, idempotency: None })
+    };
     assert!(trial.commit(vec![retry(4, third), retry(5, second)]).iter().all(Result::is_ok));
     let lane = |endpoint, fresh, by_hand, next_due| LaneBacklog {
         endpoint: EndpointNo(endpoint),

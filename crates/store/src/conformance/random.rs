@@ -128,7 +128,7 @@ fn operation(luck: &mut Luck, now: Timestamp, known: &[MessageId]) -> Tx {
         0..7 => random_accept(luck, now).tx(),
         7..15 => random_outcome(luck, now, known).tx(),
         15 => Tx::Gate(Box::new(random_gate(luck, now))),
-        16 => Tx::Hand(HandRetry { endpoint: luck.endpoint(), message: luck.message(known) }),
+        16 => Tx::Hand(random_retry(luck, known)),
         17 => Tx::Entity(Box::new(random_entity(luck))),
         18 => Tx::Cancel(CancelStep {
             endpoint: luck.endpoint(),
@@ -195,6 +195,15 @@ fn random_outcome(luck: &mut Luck, now: Timestamp, known: &[MessageId]) -> Outco
         then,
         gate: (luck.below(6) == 0).then(|| random_gate(luck, now)),
     }
+}
+
+fn random_retry(luck: &mut Luck, known: &[MessageId]) -> HandRetry {
+    let (endpoint, message) = (luck.endpoint(), luck.message(known));
+    let origin = luck.one(&[KeyOrigin::Auto, KeyOrigin::Caller]);
+    let idempotency = (luck.below(3) == 0).then(|| {
+        Box::new((key(200 + luck.below(4) as u8, luck.below(2) as u8, origin), b"retried".to_vec()))
+    });
+    HandRetry { endpoint, message, under_way: luck.below(5) == 0, idempotency }
 }
 
 fn random_gate(luck: &mut Luck, now: Timestamp) -> GateWrite {

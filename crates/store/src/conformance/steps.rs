@@ -11,16 +11,16 @@ use gonets_core::{
 
 use super::{
     Open, Trial,
-    operations::{DELIVERED, accept, application, attempt, made_message, outcome, write},
+    operations::{DELIVERED, accept, application, attempt, key, made_message, outcome, write},
 };
 use crate::{
     query::HandRow,
     record::{DeliveryState, SettledState},
-    tx::{Accept, CancelStep, HandRetry, Made, Outcome, Rejected, RouteStep, Source, Then, Tx},
+    tx::{Accept, CancelStep, HandRetry, KeyOrigin, Made, Outcome, Rejected, RouteStep, Source, Then, Tx},
 };
 
 fn retry(message: MessageId) -> Tx {
-    Tx::Hand(HandRetry { endpoint: EndpointNo(7), message })
+    Tx::Hand(HandRetry { endpoint: EndpointNo(7), message, under_way: false, idempotency: None })
 }
 
 fn cancel(through: MessageId, limit: u32) -> Tx {
@@ -123,7 +123,79 @@ pub fn cancelling_takes_the_oldest_first_and_stops_at_its_limit(open: Open<'_>) 
     assert_eq!(trial.one(cancel(ids[4], 3)), Ok(Made::Step(0)));
     assert_eq!(trial.fresh(7), [ids[5]], "what is newer stays");
     assert_eq!(trial.fresh(8), ids, "and what is elsewhere");
-    assert_eq!(trial.one(failed(ids[3], due).tx()), Err(Rejected::Gone), "an attempt that was under way");
+}
+
+pub fn an_attempt_under_way_is_journaled_though_its_delivery_was_cancelled(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let ids: Vec<_> = (0..4).map(|_| trial.accepted(app, &[7])).collect();
+    let due = trial.now;
+    assert!(trial.one(failed(ids[1], due).tx()).is_ok());
+    assert_eq!(trial.one(retry(ids[2])), Ok(Made::Hand));
+    assert_eq!(trial.one(cancel(ids[3], 9)), Ok(Made::Step(5)));
+    trial.pass(Duration::from_secs(1));
+    for (id, from) in [(ids[0], Source::Fresh), (ids[1], Source::Waiting), (ids[2], Source::Hand)] {
+        let progress = Progress { attempts: 2, ..Progress::default() };
+        let made = trial.one(Outcome { progress, ..outcome(id, 7, from, DELIVERED) }.tx());
+        let Ok(Made::Outcome(Some(attempt))) = made else { panic!("{from:?}: {made:?}") };
+        assert!(trial.ask().attempt(attempt).expect("an answer").is_some());
+        let delivered = DeliveryState::Settled {
+            state: SettledState::Delivered,
+            reason: None,
+            at: trial.now,
+            last_status: Some(204),
+        };
+        assert_eq!(trial.state(id, 7), Some(delivered), "{from:?}");
+    }
+    assert_eq!(trial.one(outcome(ids[0], 7, Source::Fresh, DELIVERED).tx()), Err(Rejected::Gone), "once");
+
+    let bare = Outcome { attempt: None, ..failed(ids[3], due) };
+    assert_eq!(trial.one(bare.tx()), Err(Rejected::Gone), "nothing was sent");
+    assert!(matches!(trial.one(failed(ids[3], due).tx()), Ok(Made::Outcome(Some(_)))));
+    let cancelled = DeliveryState::Settled {
+        state: SettledState::Cancelled,
+        reason: Some(Reason::Cancelled),
+        at: due,
+        last_status: Some(503),
+    };
+    assert_eq!(trial.state(ids[3], 7), Some(cancelled), "and it is not tried again");
+    let kept = trial.ask().deliveries_of(ids[3], &[EndpointNo(7)]).expect("an answer").remove(0);
+    assert_eq!(kept.progress.attempts, 1);
+    assert_eq!(trial.ask().backlog().expect("an answer"), []);
+}
+
+pub fn a_retry_by_hand_is_replayed_for_the_same_key_and_body(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let id = trial.accepted(app, &[7]);
+    for (seed, origin) in [(1, KeyOrigin::Auto), (2, KeyOrigin::Caller)] {
+        let keyed = |body| {
+            let idempotency = Some(Box::new((key(seed, body, origin), b"{}".to_vec())));
+            Tx::Hand(HandRetry { endpoint: EndpointNo(7), message: id, under_way: false, idempotency })
+        };
+        assert_eq!(trial.one(keyed(1)), Ok(Made::Hand));
+        let again = Ok(Made::ReplayedAnswer(b"{}".to_vec()));
+        assert_eq!(trial.one(keyed(1)), again, "while it is pending");
+        assert!(trial.one(outcome(id, 7, Source::Hand, Then::Untouched).tx()).is_ok());
+        assert_eq!(trial.one(keyed(1)), again, "and when it is over");
+        let busy = |operation| match operation {
+            Tx::Hand(retry) => Tx::Hand(HandRetry { under_way: true, ..retry }),
+            other => other,
+        };
+        assert_eq!(trial.one(busy(keyed(1))), again, "and while another attempt is in flight");
+        assert_eq!(trial.one(busy(retry(id))), Err(Rejected::Conflict));
+        assert_eq!(trial.ask().by_hand(EndpointNo(7), 10).expect("an answer"), []);
+        assert_eq!(trial.one(keyed(2)), Err(Rejected::IdempotencyConflict));
+    }
+    let refused = HandRetry {
+        endpoint: EndpointNo(7),
+        message: MessageId(77),
+        under_way: false,
+        idempotency: Some(Box::new((key(3, 1, KeyOrigin::Caller), b"{}".to_vec()))),
+    };
+    for _ in 0..2 {
+        assert_eq!(trial.one(Tx::Hand(refused.clone())), Err(Rejected::Gone), "a refusal keeps no key");
+    }
 }
 
 pub fn cancelling_ends_pending_retries_by_hand(open: Open<'_>) {

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use gonets_core::{
     ids::{AppNo, EndpointNo, MessageId},
+    outcome::Outcome as Came,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -11,7 +12,7 @@ use gonets_core::{
 
 use super::{Delivery, KeptKey, ModelState, Settled, Waiting};
 use crate::{
-    record::{Gate, MessageRecord, SettledState},
+    record::{AttemptRecord, Gate, MessageRecord, SettledState},
     tx::{
         Accept, CancelStep, GateWrite, HandRetry, Idempotency, KeyOrigin, Made, Outcome, Rejected, RouteStep,
         Source, Then, Tx, Verdict,
@@ -34,7 +35,7 @@ impl ModelState {
                 self.write_gate(write);
                 Ok(Made::Gate)
             }
-            Tx::Hand(retry) => self.hand(*retry),
+            Tx::Hand(retry) => self.hand(now, retry),
             Tx::Entity(write) => self.entity(now, write),
             Tx::Cancel(step) => Ok(self.cancel(now, *step)),
             Tx::Route(step) => self.route(step),
@@ -166,7 +167,8 @@ impl ModelState {
             Source::Waiting => self.waiting.contains_key(&key),
             Source::Hand => self.hand.contains(&key),
         };
-        if !there {
+        let late = !there && outcome.attempt.is_some() && self.is_cancelled(key);
+        if !there && !late {
             return Err(Rejected::Gone);
         }
         if outcome.attempt.as_ref().is_some_and(|attempt| self.attempts.contains_key(&attempt.id)) {
@@ -175,7 +177,10 @@ impl ModelState {
         if outcome.from == Source::Hand {
             self.hand.remove(&key);
         }
-        self.become_of(now, key, outcome);
+        match &outcome.attempt {
+            Some(attempt) if late => self.ended_late(now, key, outcome, attempt),
+            _ => self.become_of(now, key, outcome),
+        }
         if let Some(attempt) = &outcome.attempt {
             self.attempts_of.insert((attempt.message, attempt.id));
             self.attempts_at.insert((attempt.endpoint.0, attempt.id));
@@ -185,6 +190,24 @@ impl ModelState {
             self.write_gate(gate);
         }
         Ok(Made::Outcome(outcome.attempt.as_ref().map(|attempt| attempt.id)))
+    }
+
+    fn is_cancelled(&self, key: Delivery) -> bool {
+        self.settled.get(&key).is_some_and(|settled| settled.state == SettledState::Cancelled)
+    }
+
+    /// What an attempt makes of a delivery that was cancelled while it was under way.
+    fn ended_late(&mut self, now: Timestamp, key: Delivery, outcome: &Outcome, attempt: &AttemptRecord) {
+        let Some(settled) = self.settled.get_mut(&key) else { return };
+        settled.last_status = attempt.status;
+        if attempt.outcome == Came::Delivered {
+            settled.state = SettledState::Delivered;
+            settled.reason = None;
+            settled.at = now;
+            settled.progress = outcome.progress;
+        } else {
+            settled.progress.attempts = outcome.progress.attempts;
+        }
     }
 
     fn become_of(&mut self, now: Timestamp, key: Delivery, outcome: &Outcome) {
@@ -228,15 +251,21 @@ impl ModelState {
             .status
     }
 
-    fn hand(&mut self, retry: HandRetry) -> Verdict {
+    fn hand(&mut self, now: Timestamp, retry: &HandRetry) -> Verdict {
+        let keyed = retry.idempotency.as_deref();
+        if let Some(verdict) = keyed.and_then(|(key, _)| self.replay(now, key)) {
+            return verdict;
+        }
         if self.messages.get(&retry.message).is_none_or(|message| message.payload.is_none()) {
             return Err(Rejected::Gone);
         }
-        if self.hand.insert((retry.endpoint.0, retry.message)) {
-            Ok(Made::Hand)
-        } else {
-            Err(Rejected::Conflict)
+        if retry.under_way || !self.hand.insert((retry.endpoint.0, retry.message)) {
+            return Err(Rejected::Conflict);
         }
+        if let Some((key, answer)) = keyed {
+            self.keep_key(now, key, Made::ReplayedAnswer(answer.clone()));
+        }
+        Ok(Made::Hand)
     }
 
     fn cancel(&mut self, now: Timestamp, step: CancelStep) -> Made {

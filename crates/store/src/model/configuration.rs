@@ -30,17 +30,18 @@ impl ModelState {
             (Some(stored), Some(expected)) if stored.version != expected => return Err(Rejected::Conflict),
             _ => {}
         }
+        let itself = |app: &AppNo| row.kind == EntityKind::Application && row.no.0 == app.0;
+        let touched = write.touches.filter(|app| !itself(app));
+        if touched.is_some_and(|app| self.application(app).is_none()) {
+            return Err(Rejected::Gone);
+        }
         if let Some(holder) = self.holder_of_uid(row) {
             return Err(Rejected::UidTaken(holder));
         }
         let version = write.expected.map_or(1, |version| version + 1);
         self.entities.insert(row.no.0, EntityRow { version, ..row.clone() });
-        let itself = |app: &AppNo| row.kind == EntityKind::Application && row.no.0 == app.0;
-        if let Some(app) = write.touches.filter(|app| !itself(app))
-            && let Some(touched) = self.entities.get_mut(&app.0)
-            && touched.kind == EntityKind::Application
-        {
-            touched.version += 1;
+        if let Some(application) = touched.and_then(|app| self.entities.get_mut(&app.0)) {
+            application.version += 1;
         }
         if let Some(gate) = &write.gate {
             self.write_gate(gate);

@@ -88,7 +88,7 @@ impl World<'_> {
         let Some(key) = self.laws.any_stored(self.luck.usize(..)) else { return };
         // The service refuses it while an attempt is under way (R9).
         if !self.shard.is_busy(key.0, key.1) {
-            let hand = HandRetry { endpoint: key.0, message: key.1 };
+            let hand = HandRetry { endpoint: key.0, message: key.1, under_way: false, idempotency: None };
             self.queue.push_back(Job { tx: Tx::Hand(hand), ack: Ack::Hand(key) });
         }
     }
