@@ -69,7 +69,7 @@ impl Service {
                     Some(id) => Some(id),
                     None => store.message_by_event_id(app, &event_id)?,
                 };
-                id.map_or(Ok(Vec::new()), |id| store.messages(&[id]))
+                id.map_or(Ok(Vec::new()), |id| store.messages_shown(&[id]))
             })
             .await?;
         found

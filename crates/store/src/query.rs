@@ -95,6 +95,9 @@ pub struct HandRow {
 pub trait Journal {
     fn message_by_event_id(&self, app: AppNo, event_id: &str) -> Answer<Option<MessageId>>;
 
+    /// As [`Lanes::messages`], for people: what delivery asks is not to wait for it.
+    fn messages_shown(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>>;
+
     /// Messages of an application in pages; without payloads unless asked.
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>>;
 

@@ -149,7 +149,7 @@ fn look_through(
             found.rows.reverse();
         }
         let ids: Vec<MessageId> = found.rows.iter().map(|delivery| delivery.message).collect();
-        let mut messages = store.messages(&ids)?;
+        let mut messages = store.messages_shown(&ids)?;
         messages.sort_by_key(|message| message.id);
         looked += ids.len();
         reading.after = ids.last().map(|id| id.0).or(reading.after);

@@ -25,6 +25,10 @@ impl Journal for SqliteReaders {
         })
     }
 
+    fn messages_shown(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
+        self.read(|conn| lanes::messages(conn, ids))
+    }
+
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>> {
         self.read(|conn| messages_of(conn, app, page, filter))
     }

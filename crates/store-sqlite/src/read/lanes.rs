@@ -85,13 +85,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn messages(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
-        self.read_for_delivery(|conn| {
-            let mut found = Vec::with_capacity(ids.len());
-            for id in ids {
-                found.extend(message(conn, *id, true)?);
-            }
-            Ok(found)
-        })
+        self.read_for_delivery(|conn| messages(conn, ids))
     }
 
     fn unrouted(&self, app: AppNo, limit: u32) -> Answer<Vec<MessageId>> {
@@ -139,6 +133,15 @@ fn waiting(row: &Row<'_>) -> rusqlite::Result<WaitingRow> {
         rule: row::rule(row, 3)?,
         progress: row::progress(row, 4)?,
     })
+}
+
+/// Those that are there, with their payloads.
+pub(super) fn messages(conn: &Connection, ids: &[MessageId]) -> rusqlite::Result<Vec<MessageRecord>> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(message(conn, *id, true)?);
+    }
+    Ok(found)
 }
 
 /// A message, with its payload if asked.

@@ -56,25 +56,27 @@ impl<A> Queue<A> {
         self.outcomes.len() + self.others.len()
     }
 
-    /// Outcomes first, then the rest in order, up to the bounds of one commit; at least one.
+    /// Outcomes first, then the rest, each in its order, up to the bounds of one commit; at least
+    /// one. While others wait, outcomes take no more than half: a flood of them (a thousand
+    /// endpoints that refuse at once) must not keep callers from their answers.
     pub(super) fn take_batch(&mut self) -> Vec<Job<A>> {
-        let mut batch = Vec::with_capacity(self.len().min(self.bounds.batch_ops));
+        let most = self.bounds.batch_ops;
+        let reserved = self.others.len().min(most / 2);
+        let mut batch = Vec::with_capacity(self.len().min(most));
         let mut bytes = 0;
-        while batch.len() < self.bounds.batch_ops && (batch.is_empty() || bytes < self.bounds.batch_bytes) {
-            let job = match self.outcomes.pop_front() {
-                Some(job) => job,
-                None => match self.others.pop_front() {
-                    Some(job) => {
-                        self.bytes -= weight(&job.tx);
-                        job
-                    }
-                    None => break,
-                },
-            };
+        while batch.len() < most && (batch.is_empty() || bytes < self.bounds.batch_bytes) {
+            let outcome = if batch.len() < most - reserved { self.outcomes.pop_front() } else { None };
+            let Some(job) = outcome.or_else(|| self.pop_other()) else { break };
             bytes += weight(&job.tx);
             batch.push(job);
         }
         batch
+    }
+
+    fn pop_other(&mut self) -> Option<Job<A>> {
+        let job = self.others.pop_front()?;
+        self.bytes -= weight(&job.tx);
+        Some(job)
     }
 }
 
@@ -87,5 +89,54 @@ fn weight(tx: &Tx) -> usize {
         Tx::Entity(write) => ROW + write.row.doc.len(),
         Tx::Gate(_) | Tx::Hand(_) | Tx::Cancel(_) => ROW,
         Tx::Route(step) => ROW + step.routes.len() * 16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gonets_core::{
+        ids::{EndpointNo, MessageId},
+        rule::Reason,
+    };
+
+    use super::*;
+    use crate::tx::CancelStep;
+
+    /// Any operation will do: what it is does not matter to the queue.
+    fn job(ack: u32) -> Job<u32> {
+        let step = CancelStep {
+            endpoint: EndpointNo(1),
+            reason: Reason::Cancelled,
+            through: MessageId(1),
+            limit: 1,
+        };
+        Job { tx: Tx::Cancel(step), ack }
+    }
+
+    fn queue() -> Queue<u32> {
+        Queue::new(Bounds { batch_ops: 8, queue_ops: 10, ..Bounds::default() })
+    }
+
+    fn acks(batch: Vec<Job<u32>>) -> Vec<u32> {
+        batch.into_iter().map(|job| job.ack).collect()
+    }
+
+    #[test]
+    fn a_flood_of_outcomes_leaves_half_of_each_commit_to_those_who_wait() {
+        let mut queue = queue();
+        queue.push_outcomes((0..100).map(job));
+        (100..106).for_each(|n| assert!(queue.push(job(n)).is_ok()));
+        assert_eq!(acks(queue.take_batch()), [0, 1, 2, 3, 100, 101, 102, 103]);
+        assert_eq!(acks(queue.take_batch()), [4, 5, 6, 7, 8, 9, 104, 105]);
+        assert_eq!(acks(queue.take_batch()), [10, 11, 12, 13, 14, 15, 16, 17]);
+    }
+
+    #[test]
+    fn a_full_queue_gives_the_job_back_and_a_commit_makes_room() {
+        let mut queue = queue();
+        (0..10).for_each(|n| assert!(queue.push(job(n)).is_ok()));
+        assert!(matches!(queue.push(job(10)), Err(Full(job)) if job.ack == 10));
+        queue.take_batch();
+        assert!(queue.push(job(10)).is_ok());
     }
 }

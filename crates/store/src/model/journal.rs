@@ -10,13 +10,17 @@ use gonets_core::{
 
 use super::{Delivery, Model, ModelState, lanes::lane};
 use crate::{
-    query::{Answer, AttemptFilter, Journal, MessageFilter, Page, Paged},
+    query::{Answer, AttemptFilter, Journal, Lanes, MessageFilter, Page, Paged},
     record::{AttemptRecord, DeliveryRecord, DeliveryState, MessageRecord},
 };
 
 impl Journal for Model {
     fn message_by_event_id(&self, app: AppNo, event_id: &str) -> Answer<Option<MessageId>> {
         Ok(self.state.lock().event_keys.get(&(app.0, event_id.to_owned())).copied())
+    }
+
+    fn messages_shown(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
+        self.messages(ids)
     }
 
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>> {
