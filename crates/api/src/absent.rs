@@ -65,8 +65,10 @@ pub(crate) async fn method(method: Method, request: Request) -> Response {
     error::answer(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &detail)
 }
 
+/// A CONNECT has no path, only whom to connect to.
 fn shown(uri: &Uri) -> String {
-    uri.path().chars().take(120).collect()
+    let path = if uri.path().is_empty() { uri.to_string() } else { uri.path().to_owned() };
+    path.chars().take(120).collect()
 }
 
 fn missing_operation(path: &str) -> Option<&'static str> {

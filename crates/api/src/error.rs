@@ -74,9 +74,11 @@ impl IntoResponse for ApiError {
                     "the request's body is over {limit} bytes (limits.payload_bytes and what surrounds it)."
                 ),
             ),
-            Self::BodyBroken => {
-                answer(StatusCode::BAD_REQUEST, "incomplete_body", "the request's body ended early.")
-            }
+            Self::BodyBroken => answer(
+                StatusCode::BAD_REQUEST,
+                "incomplete_body",
+                "the request's body ended early, or is not framed as HTTP has it.",
+            ),
             Self::BodyTooSlow => answer(
                 StatusCode::REQUEST_TIMEOUT,
                 "request_timeout",
@@ -95,7 +97,7 @@ fn of_service(error: &Error) -> Response {
         Error::Conflict { .. } => StatusCode::CONFLICT,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::TooLong => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::Busy | Error::Closing => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Busy | Error::Closing | Error::Contended | Error::Crowded => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal { cause } => {
             tracing::error!(%cause, "a request failed on our side");
             StatusCode::INTERNAL_SERVER_ERROR

@@ -3,6 +3,7 @@
 mod body;
 mod key;
 mod query;
+mod wrong;
 
 use axum::{
     extract::{FromRequestParts, Path},
@@ -12,9 +13,10 @@ use http::{StatusCode, request::Parts};
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::{
-    body::{Posted, given},
+    body::{Posted, given, object},
     key::Authed,
-    query::{FromParams, Params, Query, instant},
+    query::{FromParams, NOT_AN_INSTANT, Params, Query, instant},
+    wrong::not_json,
 };
 use crate::error;
 
@@ -33,7 +35,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Names<T
             Err(_) => Err(error::answer(
                 StatusCode::NOT_FOUND,
                 "not_found",
-                "the path has a name in it that is not UTF-8.",
+                "the path has a name in it that is no text in UTF-8.",
             )
             .into_response()),
         }

@@ -11,9 +11,9 @@ use axum::body::Body;
 use http::{Request, Response};
 use hyper::{body::Incoming, server::conn::http1, service::Service};
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, sync::watch};
+use tokio::sync::watch;
 
-use crate::slash;
+use crate::{outward::Outward, slash};
 
 /// The router as hyper calls it. A tower service here is always ready: an axum router is.
 struct Front<S>(S);
@@ -36,7 +36,7 @@ where
 /// Serves a connection until its end, or until the request in progress is answered once
 /// `draining` says so.
 pub(crate) async fn run<S>(
-    stream: TcpStream,
+    stream: Outward,
     http: http1::Builder,
     service: S,
     mut draining: watch::Receiver<bool>,

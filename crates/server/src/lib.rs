@@ -7,12 +7,16 @@
 //!
 //! - [`serve`]: the loop and the drain.
 //! - [`limits`]: what a client may take.
+//! - `outward`: clients that take no answer, and the end of a connection.
+//! - `refusal`: what is said to those who send no HTTP.
 //! - [`slash`]: a trailing slash is optional everywhere.
 //!
 //! It knows no operation: what is served is whatever service it is given.
 
 mod connection;
 pub mod limits;
+mod outward;
+mod refusal;
 mod serve;
 pub mod slash;
 

@@ -13,7 +13,11 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{connection, limits::Limits};
+use crate::{
+    connection,
+    limits::{HEAD_BYTES_MIN, Limits},
+    outward::Outward,
+};
 
 /// How long accepting rests when the system has no file handles or memory for a connection.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(50);
@@ -52,6 +56,7 @@ where
             () = &mut shutdown => break,
             stream = next(&listener, &mut connections, limits.connections) => stream,
         };
+        let stream = Outward::new(stream, limits, draining.clone());
         connections.spawn(connection::run(stream, http.clone(), service.clone(), draining.clone()));
     }
     drop(listener);
@@ -91,7 +96,7 @@ fn protocol(limits: Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
-        .max_buf_size(limits.head_bytes.max(8192))
+        .max_buf_size(limits.head_bytes.max(HEAD_BYTES_MIN))
         .keep_alive(true);
     http
 }

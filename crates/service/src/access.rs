@@ -9,7 +9,7 @@ pub mod token;
 
 use std::sync::Arc;
 
-use gonets_core::ids::{AppNo, EnvironmentNo, IdKind};
+use gonets_core::ids::{AppNo, EndpointNo, EnvironmentNo, IdKind};
 use gonets_engine::directory::{App, Endpoint};
 
 use crate::{error::Error, service::Service};
@@ -40,6 +40,14 @@ pub struct AppAccess {
 #[derive(Debug, Clone)]
 pub struct Producer {
     pub(crate) app: Arc<App>,
+}
+
+/// May read the journal of one application: messages, deliveries and attempts. For administrators
+/// it stays readable by id when the application, or an endpoint of it, was deleted (R20).
+#[derive(Debug, Clone)]
+pub struct Reader {
+    pub(crate) app: Arc<App>,
+    pub(crate) is_admin: bool,
 }
 
 impl Caller {
@@ -75,6 +83,11 @@ impl AppAccess {
         if self.is_admin { Ok(Producer { app: Arc::clone(&self.app) }) } else { Err(Error::Forbidden) }
     }
 
+    /// The caller as a reader of the application's journal.
+    pub fn reader(&self) -> Reader {
+        Reader { app: Arc::clone(&self.app), is_admin: self.is_admin }
+    }
+
     pub fn environment(&self) -> EnvironmentNo {
         self.app.row.environment
     }
@@ -106,26 +119,58 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`], also for one that is not the caller's.
     pub fn app(&self, caller: &Caller, name: &str) -> Result<AppAccess, Error> {
+        self.any_app(caller, name)
+            .filter(|app| !app.row.deleted)
+            .map(|app| AppAccess { app, is_admin: caller.app.is_none() })
+            .ok_or_else(|| Error::not_found("application", name))
+    }
+
+    /// The journal of an application by id or uid; of a deleted one by id, for administrators.
+    ///
+    /// # Errors
+    /// As [`Self::app`].
+    pub fn reader(&self, caller: &Caller, name: &str) -> Result<Reader, Error> {
+        let is_admin = caller.app.is_none();
+        self.any_app(caller, name)
+            .filter(|app| is_admin || !app.row.deleted)
+            .map(|app| Reader { app, is_admin })
+            .ok_or_else(|| Error::not_found("application", name))
+    }
+
+    /// An application that the caller may reach, deleted ones too.
+    fn any_app(&self, caller: &Caller, name: &str) -> Option<Arc<App>> {
         let app = match self.engine().ids().decode(IdKind::Application, name).map(u32::try_from) {
             Some(Ok(no)) => self.directory().app(AppNo(no)),
             _ => self.directory().app_by_uid(caller.environment, name),
         };
         app.filter(|app| {
-            !app.row.deleted
-                && app.row.environment == caller.environment
-                && caller.app.is_none_or(|own| own == app.no)
+            app.row.environment == caller.environment && caller.app.is_none_or(|own| own == app.no)
         })
-        .map(|app| AppAccess { app, is_admin: caller.app.is_none() })
-        .ok_or_else(|| Error::not_found("application", name))
     }
 
     /// An endpoint of the application by id or uid.
     pub(crate) fn endpoint(&self, who: &AppAccess, name: &str) -> Result<Arc<Endpoint>, Error> {
-        let endpoints = &who.app.endpoints;
+        self.living_endpoint(&who.app, name).ok_or_else(|| Error::not_found("endpoint", name))
+    }
+
+    /// An endpoint of the journal's application: a deleted one by id, for administrators.
+    pub(crate) fn endpoint_read(&self, who: &Reader, name: &str) -> Result<Arc<Endpoint>, Error> {
+        let deleted = || {
+            let no = self.engine().ids().decode(IdKind::Endpoint, name)?;
+            let endpoint = self.directory().endpoint(EndpointNo(u32::try_from(no).ok()?))?;
+            (who.is_admin && endpoint.app == who.app.no).then_some(endpoint)
+        };
+        self.living_endpoint(&who.app, name)
+            .or_else(deleted)
+            .ok_or_else(|| Error::not_found("endpoint", name))
+    }
+
+    fn living_endpoint(&self, app: &App, name: &str) -> Option<Arc<Endpoint>> {
+        let endpoints = &app.endpoints;
         let found = match self.engine().ids().decode(IdKind::Endpoint, name) {
             Some(no) => endpoints.iter().find(|endpoint| u64::from(endpoint.no.0) == no),
             None => endpoints.iter().find(|endpoint| endpoint.row.uid.as_deref() == Some(name)),
         };
-        found.cloned().ok_or_else(|| Error::not_found("endpoint", name))
+        found.cloned()
     }
 }

@@ -19,7 +19,7 @@ pub use self::{create::Created, list::AppFilter, patch::ApplicationPatch};
 use crate::{
     access::AppAccess,
     error::Error,
-    field::Fields,
+    field::{Fields, form_of_id},
     service::Service,
     write::{self},
 };
@@ -96,8 +96,12 @@ impl Application {
     }
 }
 
-/// The uid of a path, for a PUT that makes the application: the name itself must be one.
+/// The uid of a path, for a PUT that makes the application: the name itself must be one. An id is
+/// that of one which is not there.
 fn uid_of_path(name: &str) -> Result<(), Error> {
+    if form_of_id(name).is_some() {
+        return Err(Error::not_found("application", name));
+    }
     let mut fields = Fields::default();
     fields.name("uid", NameKind::Uid, name);
     fields.done()

@@ -47,8 +47,10 @@ pub struct EndpointDraft {
     pub ordered: bool,
     /// `Some(false)` enables what Gonets disabled, too.
     pub disabled: Option<bool>,
-    pub event_types: Vec<String>,
-    pub channels: Vec<String>,
+    /// `None`: all; never empty.
+    pub event_types: Option<Vec<String>>,
+    /// `None`: all; never empty.
+    pub channels: Option<Vec<String>>,
     /// For a new endpoint only; `None` makes one.
     pub secret: Option<String>,
     pub metadata: BTreeMap<String, String>,
@@ -57,6 +59,11 @@ pub struct EndpointDraft {
     pub signature_schemes: Option<Vec<String>>,
     /// The number that the API's `version` field carries.
     pub version: Option<u32>,
+}
+
+/// A filter as a draft has it, from how it is kept: empty for all.
+fn filter(kept: Vec<String>) -> Option<Vec<String>> {
+    (!kept.is_empty()).then_some(kept)
 }
 
 impl Endpoint {

@@ -69,6 +69,14 @@ pub enum Error {
         "the store is closing; whether this was done is not known, so ask again with the same idempotency key."
     )]
     Closing,
+    /// Others changed the same thing all the time; ask again after a second.
+    #[error("others were changing the same thing all the time; try again in a second.")]
+    Contended,
+    /// Ask again after a second, or for less.
+    #[error(
+        "too many large answers are being sent at once; try again in a second, or ask for smaller pages."
+    )]
+    Crowded,
     /// Asked again, it would take as long.
     #[error("the question took too long to answer; narrow it by time or type.")]
     TooLong,
@@ -103,7 +111,7 @@ impl Error {
             Self::Invalid(_) => "validation_error",
             Self::Conflict { code, .. } => code,
             Self::TooLarge { .. } => "payload_too_large",
-            Self::Busy => "busy",
+            Self::Busy | Self::Contended | Self::Crowded => "busy",
             Self::Closing => "closing",
             Self::TooLong => "too_slow",
             Self::Internal { .. } => "internal_error",
@@ -145,9 +153,7 @@ impl From<Rejected> for Error {
                     "this idempotency key was used before with another body. Use a new key for a new request."
                         .into(),
             },
-            Rejected::Stale | Rejected::Conflict => {
-                Self::conflict("it was changed by someone else meanwhile. Read it again and repeat.")
-            }
+            Rejected::Stale | Rejected::Conflict => Self::Contended,
             Rejected::Duplicate(_) => {
                 Self::conflict("eventId is taken by an earlier message of this application.")
             }
@@ -168,6 +174,15 @@ mod tests {
         let error = Error::internal("/var/lib/gonets: disk I/O error");
         assert!(!error.to_string().contains("disk"));
         assert_eq!(error.code(), "internal_error");
+    }
+
+    #[test]
+    fn a_race_of_our_own_is_no_conflict_of_the_caller() {
+        for lost in [Rejected::Stale, Rejected::Conflict] {
+            let error = Error::from(lost);
+            assert_eq!(error.code(), "busy");
+            assert!(error.to_string().contains("try again"), "{error}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! - [`access`]: who is asking, and what they may reach.
 //! - [`error`]: why something was not done, for the caller and for the log.
 //! - [`page`], [`idempotency`]: how lists are paged and POSTs are repeated.
+//! - [`room`]: how much of large answers is in memory at once.
 //! - [`application`], [`endpoint`], [`event_type`], [`key`], [`environment`]: configuration.
 //! - [`message`], [`attempt`]: what was sent and what came of it.
 //!
@@ -26,9 +27,11 @@ pub mod idempotency;
 pub mod key;
 pub mod message;
 pub mod page;
+pub mod room;
 pub mod service;
+mod turns;
 mod write;
 
-pub use access::{Admin, AppAccess, Caller, Producer};
+pub use access::{Admin, AppAccess, Caller, Producer, Reader};
 pub use error::{Error, Problem};
 pub use service::{Service, Settings};

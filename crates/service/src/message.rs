@@ -21,7 +21,7 @@ pub use self::{
     post::{NewMessage, Posted},
     status::Status,
 };
-use crate::{access::AppAccess, error::Error, service::Service};
+use crate::{access::Reader, error::Error, service::Service};
 
 /// A message as it is shown.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl Message {
 
 impl Service {
     /// A message of the application by id or event id, with its payload.
-    pub(crate) async fn message(&self, who: &AppAccess, name: &str) -> Result<MessageRecord, Error> {
+    pub(crate) async fn message(&self, who: &Reader, name: &str) -> Result<MessageRecord, Error> {
         let app = who.app.no;
         let by_id = self.engine().ids().decode(IdKind::Message, name).map(MessageId);
         if by_id.is_none() && names::check(NameKind::EventId, name).is_err() {
@@ -69,7 +69,7 @@ impl Service {
                     Some(id) => Some(id),
                     None => store.message_by_event_id(app, &event_id)?,
                 };
-                id.map_or(Ok(Vec::new()), |id| store.messages_shown(&[id]))
+                id.map_or(Ok(Vec::new()), |id| store.messages_shown(&[id], true))
             })
             .await?;
         found

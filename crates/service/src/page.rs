@@ -11,6 +11,9 @@ use gonets_store::query::{Page, Paged};
 
 use crate::error::{Error, Problem};
 
+/// What a page carries at most, payloads and documents as they are kept; one entry is always there.
+pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// Which page of a list is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
@@ -76,7 +79,12 @@ impl PageRequest {
                 )
             })?),
         };
-        Ok(Page { limit: self.limit, order: self.order, after, backwards: self.backwards })
+        Ok(self.page(after))
+    }
+
+    fn page(&self, after: Option<u64>) -> Page {
+        let Self { limit, order, backwards, .. } = *self;
+        Page { limit, order, after, backwards, bytes: PAGE_BYTES }
     }
 
     /// The page's rows as they are listed; `id` is the text that the iterators are made of.
@@ -98,39 +106,48 @@ impl PageRequest {
     }
 
     /// A page of a list by name that is all in memory, ascending.
-    pub(crate) fn cut_names<T>(&self, ascending: Vec<T>, name: impl Fn(&T) -> &str) -> Paged<T> {
+    pub(crate) fn cut_names<T>(
+        &self,
+        ascending: Vec<T>,
+        name: impl Fn(&T) -> &str,
+        bytes: impl Fn(&T) -> usize,
+    ) -> Paged<T> {
         let beside = self.iterator.as_deref();
-        cut(ascending, self.limit, self.order, self.backwards, |item| beside.map(|at| name(item).cmp(at)))
+        cut(&self.page(None), ascending, |item| beside.map(|at| name(item).cmp(at)), bytes)
     }
 }
 
-/// A page of a list by number that is all in memory, ascending.
-pub(crate) fn cut_numbers<T>(page: &Page, ascending: Vec<T>, number: impl Fn(&T) -> u32) -> Paged<T> {
-    cut(ascending, page.limit, page.order, page.backwards, |item| {
-        page.after.map(|at| u64::from(number(item)).cmp(&at))
-    })
+/// A page of a list by number that is all in memory, ascending; `bytes` is what an entry weighs.
+pub(crate) fn cut_numbers<T>(
+    page: &Page,
+    ascending: Vec<T>,
+    number: impl Fn(&T) -> u32,
+    bytes: impl Fn(&T) -> usize,
+) -> Paged<T> {
+    cut(page, ascending, |item| page.after.map(|at| u64::from(number(item)).cmp(&at)), bytes)
 }
 
 /// `beside` says on which side of the iterator an item lies, if there is one.
 fn cut<T>(
+    page: &Page,
     mut items: Vec<T>,
-    limit: u32,
-    order: Order,
-    backwards: bool,
     beside: impl Fn(&T) -> Option<Ordering>,
+    bytes: impl Fn(&T) -> usize,
 ) -> Paged<T> {
-    let reads_down = (order == Order::Descending) != backwards;
-    let side = if reads_down { Ordering::Less } else { Ordering::Greater };
+    let side = if page.reads_down() { Ordering::Less } else { Ordering::Greater };
     items.retain(|item| beside(item).is_none_or(|at| at == side));
-    if reads_down {
+    if page.reads_down() {
         items.reverse();
     }
-    let more = items.len() > limit as usize;
-    items.truncate(limit as usize);
-    if backwards {
-        items.reverse();
+    let mut filling = page.filling();
+    for item in items {
+        let weight = bytes(&item);
+        filling.push(item, weight);
+        if filling.is_over() {
+            break;
+        }
     }
-    Paged { rows: items, more }
+    filling.paged()
 }
 
 #[cfg(test)]
@@ -140,11 +157,11 @@ mod tests {
     use super::*;
 
     fn page(limit: u32, order: Order, after: Option<u64>, backwards: bool) -> Page {
-        Page { limit, order, after, backwards }
+        Page { limit, order, after, backwards, bytes: 100 }
     }
 
     fn rows(all: std::ops::Range<u32>, page: Page) -> (Vec<u32>, bool) {
-        let paged = cut_numbers(&page, all.collect(), |n| *n);
+        let paged = cut_numbers(&page, all.collect(), |n| *n, |_| 0);
         (paged.rows, paged.more)
     }
 
@@ -192,11 +209,48 @@ mod tests {
     #[test]
     fn names_are_paged_as_numbers_are() {
         let request = PageRequest::new(Some(2), Order::Ascending, Some("b".into())).unwrap();
-        let paged = request.cut_names(vec!["a", "b", "c", "d", "e"], |name| name);
+        let paged = request.cut_names(vec!["a", "b", "c", "d", "e"], |name| name, |_| 0);
         let listed = request.listed(paged, |name| (*name).to_owned(), |name| name);
         assert_eq!(listed.data, ["c", "d"]);
         assert_eq!((listed.iterator.as_deref(), listed.prev_iterator.as_deref()), (Some("d"), Some("-c")));
         assert!(!listed.done);
+    }
+
+    /// All pages one after the other, as far as they go.
+    fn walk(weights: &[usize], mut page: Page) -> Vec<Vec<u32>> {
+        let mut pages = Vec::new();
+        loop {
+            let all = (0..weights.len() as u32).collect();
+            let paged = cut_numbers(&page, all, |n| *n, |n| weights[*n as usize]);
+            let next = if page.backwards { paged.rows.first() } else { paged.rows.last() };
+            page.after = next.map(|n| u64::from(*n)).or(page.after);
+            pages.push(paged.rows);
+            if !paged.more {
+                return pages;
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pages_that_end_early_show_everything_once_both_ways(
+            weights in proptest::collection::vec(0usize..150, 0..40),
+            limit in 1u32..9,
+            down: bool,
+        ) {
+            let order = if down { Order::Descending } else { Order::Ascending };
+            let mut expected: Vec<u32> = (0..weights.len() as u32).collect();
+            if down { expected.reverse() }
+            let forth = walk(&weights, page(limit, order, None, false));
+            let mut back = walk(&weights, page(limit, order, None, true));
+            for shown in forth.iter().chain(&back) {
+                let weight: usize = shown.iter().map(|n| weights[*n as usize]).sum();
+                prop_assert!(shown.len() <= limit as usize && (weight <= 100 || shown.len() == 1));
+            }
+            back.reverse();
+            prop_assert_eq!(forth.concat(), expected.clone());
+            prop_assert_eq!(back.concat(), expected);
+        }
     }
 
     proptest! {

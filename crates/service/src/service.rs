@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gonets_core::{limits, time::Timestamp};
 use gonets_engine::{Engine, directory::Directory};
 
-use crate::error::Error;
+use crate::{error::Error, room::AllRoom, turns::Turns};
 
 /// What the operator set about requests.
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +24,13 @@ impl Default for Settings {
 pub struct Service {
     engine: Arc<Engine>,
     settings: Settings,
+    turns: Turns,
+    room: AllRoom,
 }
 
 impl Service {
     pub fn new(engine: Arc<Engine>, settings: Settings) -> Self {
-        Self { engine, settings }
+        Self { engine, settings, turns: Turns::default(), room: AllRoom::default() }
     }
 
     pub fn settings(&self) -> &Settings {
@@ -38,6 +40,14 @@ impl Service {
     /// The engine underneath.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    pub(crate) fn room(&self) -> &AllRoom {
+        &self.room
     }
 
     pub(crate) fn directory(&self) -> &Directory {

@@ -10,9 +10,6 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{error::Error, idempotency::RequestKey, service::Service};
 
-/// How often a change is tried anew when someone else was faster.
-pub(crate) const TRIES: usize = 8;
-
 /// A document to be written.
 pub(crate) struct Change {
     row: EntityRow,
@@ -31,7 +28,7 @@ pub(crate) enum Written {
     /// Someone else was faster: read again.
     Outrun,
     /// Another one has the uid.
-    UidTaken(EntityNo),
+    UidTaken,
 }
 
 impl Change {
@@ -123,7 +120,7 @@ impl Service {
             Ok(Made::Entity { version, .. }) => Ok(Written::Done(EntityRow { version, ..row })),
             Ok(other) => Err(Error::internal(format!("the store answered a document with {other:?}"))),
             Err(Rejected::Conflict | Rejected::Stale) => Ok(Written::Outrun),
-            Err(Rejected::UidTaken(holder)) => Ok(Written::UidTaken(holder)),
+            Err(Rejected::UidTaken(_)) => Ok(Written::UidTaken),
             Err(rejected) => Err(rejected.into()),
         }
     }
@@ -133,14 +130,9 @@ impl Service {
         match self.write(change).await? {
             Written::Done(row) | Written::Replayed(row) => Ok(Some(row)),
             Written::Outrun => Ok(None),
-            Written::UidTaken(_) => Err(Rejected::UidTaken(EntityNo(0)).into()),
+            Written::UidTaken => Err(Rejected::UidTaken(EntityNo(0)).into()),
         }
     }
-}
-
-/// Someone else was faster every time.
-pub(crate) fn outrun() -> Error {
-    Rejected::Conflict.into()
 }
 
 pub(crate) fn read<D: DeserializeOwned>(row: &EntityRow) -> Result<D, Error> {

@@ -21,7 +21,7 @@ use gonets_store::{
     record::{Gate, Scope},
     tx::{GateWrite, Tx},
 };
-use gonets_store_sqlite::{OpenError, Options, Sqlite, SqliteEngine, SqliteReaders};
+use gonets_store_sqlite::{Checkpoints, OpenError, Options, Sqlite, SqliteEngine, SqliteReaders};
 
 /// Goes a step further each time it is asked.
 #[derive(Default)]
@@ -40,8 +40,10 @@ impl Clock for Stepping {
     }
 }
 
+/// With checkpoints by the writer, so that every step is the test's own; `checkpoint.rs` is about
+/// those aside.
 fn options() -> Options {
-    Options::new(Arc::new(Stepping::default()))
+    Options { checkpoints: Checkpoints::ByWriter, ..Options::new(Arc::new(Stepping::default())) }
 }
 
 fn open(dir: &Path) -> (SqliteEngine, Arc<SqliteReaders>) {
@@ -153,7 +155,8 @@ fn a_long_tail_is_worked_off_under_load_and_no_list_loses_a_row() {
     let wal = std::fs::metadata(dir.path().join("gonets.db-wal")).expect("the log").len();
     assert!(wal < 32 << 20, "the log starts over: {wal} bytes");
 
-    let all = Page { limit: 100_000, order: Order::Ascending, after: None, backwards: false };
+    let all =
+        Page { limit: 100_000, order: Order::Ascending, after: None, backwards: false, bytes: usize::MAX };
     let look = |trial: &Trial<'_>| {
         let ask = trial.ask();
         let messages = ask.messages_of(app, &all, &MessageFilter::default()).expect("an answer").rows.len();
@@ -179,7 +182,8 @@ fn a_read_over_its_limit_is_given_up() {
     drop(trial);
     let clock = Arc::new(Stepping { step: 2_000, ..Stepping::default() });
     let (_engine, readers) = Sqlite::open(dir.path(), Options::new(clock)).expect("the store opens");
-    let all = Page { limit: 100_000, order: Order::Ascending, after: None, backwards: false };
+    let all =
+        Page { limit: 100_000, order: Order::Ascending, after: None, backwards: false, bytes: usize::MAX };
     let answer = readers.attempts_of_endpoint(EndpointNo(99), &all, &AttemptFilter::default());
     assert!(matches!(answer, Err(QueryError::TooLong)), "{answer:?}");
     assert_eq!(

@@ -73,6 +73,7 @@ macro_rules! conformance {
             configuration::facts_are_kept,
             lists::messages_come_in_pages_both_ways,
             lists::messages_are_filtered_by_type_channel_tag_and_time,
+            lists::pages_end_early_rather_than_carry_too_much,
             lists::attempts_come_by_message_and_by_endpoint,
             lists::attempts_are_filtered,
             lists::deliveries_of_an_endpoint_come_in_pages,

@@ -95,8 +95,9 @@ pub struct HandRow {
 pub trait Journal {
     fn message_by_event_id(&self, app: AppNo, event_id: &str) -> Answer<Option<MessageId>>;
 
-    /// As [`Lanes::messages`], for people: what delivery asks is not to wait for it.
-    fn messages_shown(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>>;
+    /// As [`Lanes::messages`], for people: what delivery asks is not to wait for it. Payloads are
+    /// read only if asked for.
+    fn messages_shown(&self, ids: &[MessageId], with_payload: bool) -> Answer<Vec<MessageRecord>>;
 
     /// Messages of an application in pages; without payloads unless asked.
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>>;
@@ -137,6 +138,9 @@ pub struct Page {
     pub after: Option<u64>,
     /// The page that ends just before `after`, in the same order.
     pub backwards: bool,
+    /// The page ends early rather than carry more content than this; its first row is taken
+    /// whatever it weighs. Rows without content, such as deliveries, weigh nothing.
+    pub bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,6 +187,43 @@ pub enum OutcomeFilter {
     Failure,
 }
 
+/// A page while it is read: rows in the order of reading, up to the limits of the page.
+#[derive(Debug)]
+pub struct Filling<T> {
+    page: Page,
+    rows: Vec<T>,
+    bytes: usize,
+    more: bool,
+}
+
+impl<T> Filling<T> {
+    /// Takes the next row of the list, with the bytes of its content. A row that has no room shows
+    /// only that the list goes on.
+    pub fn push(&mut self, row: T, bytes: usize) {
+        let weight = self.bytes.saturating_add(bytes);
+        let has_room = self.rows.is_empty() || weight <= self.page.bytes;
+        if self.more || self.rows.len() >= self.page.limit as usize || !has_room {
+            self.more = true;
+        } else {
+            self.bytes = weight;
+            self.rows.push(row);
+        }
+    }
+
+    /// Nothing more needs to be read.
+    pub fn is_over(&self) -> bool {
+        self.more
+    }
+
+    pub fn paged(self) -> Paged<T> {
+        let mut rows = self.rows;
+        if self.page.backwards {
+            rows.reverse();
+        }
+        Paged { rows, more: self.more }
+    }
+}
+
 impl OutcomeFilter {
     pub fn takes(self, outcome: Outcome) -> bool {
         (outcome == Outcome::Delivered) == (self == Self::Success)
@@ -206,6 +247,11 @@ impl Page {
             None => {}
         }
         (low, high)
+    }
+
+    /// The page before anything was read.
+    pub fn filling<T>(&self) -> Filling<T> {
+        Filling { page: *self, rows: Vec::new(), bytes: 0, more: false }
     }
 
     /// The page from rows in the order of reading, one more than the limit if the list goes on.

@@ -29,6 +29,14 @@ pub struct MessageRecord {
 }
 
 impl MessageRecord {
+    /// What it weighs in a page: its payload, where it was asked for, and its meta.
+    pub fn content_bytes(&self) -> usize {
+        // A page without payloads is to be as long as was asked for.
+        self.payload.as_ref().map_or(0, |payload| payload.len() + self.meta.len())
+    }
+}
+
+impl MessageRecord {
     /// The instant from which ages count (R7): acceptance, or `deliverAt`.
     pub fn ages_from(&self) -> Timestamp {
         self.deliver_at.map_or(self.id.accepted_at(), |at| at.max(self.id.accepted_at()))
@@ -70,6 +78,13 @@ pub struct AttemptRecord {
     pub detail: Vec<u8>,
     /// The answer's body as received, up to its cap; any bytes.
     pub answer: Bytes,
+}
+
+impl AttemptRecord {
+    /// What it weighs in a page.
+    pub fn content_bytes(&self) -> usize {
+        self.detail.len() + self.answer.len()
+    }
 }
 
 /// What else an attempt's record tells. Names are short because there are many of them.

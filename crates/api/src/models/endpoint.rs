@@ -25,11 +25,11 @@ pub struct EndpointIn {
     rate_limit: Option<u32>,
     version: Option<u32>,
     disabled: Option<bool>,
-    /// Only messages of these types; all if empty.
+    /// Only messages of these types, at least one; all if not said.
     event_types: Option<Vec<String>>,
     /// The same as `eventTypes`, for old SDKs.
     filter_types: Option<Vec<String>>,
-    /// Only messages with one of these channels; all if empty.
+    /// Only messages with one of these channels, at least one; all if not said.
     channels: Option<Vec<String>>,
     /// `whsec_…` or `whsk_…`; made if not said.
     secret: Option<String>,
@@ -53,8 +53,8 @@ impl EndpointIn {
             concurrency: self.concurrency,
             ordered: self.ordered.unwrap_or(false),
             disabled: self.disabled,
-            event_types: self.event_types.or(self.filter_types).unwrap_or_default(),
-            channels: self.channels.unwrap_or_default(),
+            event_types: self.event_types.or(self.filter_types),
+            channels: self.channels,
             secret: self.secret,
             metadata: self.metadata.unwrap_or_default(),
             headers: self.headers.unwrap_or_default(),
@@ -110,8 +110,8 @@ impl From<EndpointPatchIn> for EndpointPatch {
             concurrency: patch.concurrency,
             ordered: patch.ordered,
             disabled: patch.disabled,
-            event_types: patch.event_types.or(patch.filter_types).map(Option::unwrap_or_default),
-            channels: patch.channels.map(Option::unwrap_or_default),
+            event_types: patch.event_types.or(patch.filter_types),
+            channels: patch.channels,
             metadata: patch.metadata,
             signature_schemes: patch.signature_schemes,
             version: patch.version,

@@ -5,7 +5,7 @@ use gonets_service::key::{Key, KeyDraft, NewKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::required;
+use super::{message::instant, required};
 use crate::error::Result;
 
 /// What a key is made with.
@@ -18,6 +18,8 @@ pub struct KeyIn {
     application: Option<String>,
     /// Seconds until it expires; never if not said.
     expires_in: Option<u32>,
+    /// When it expires, instead of `expiresIn`.
+    expires_at: Option<String>,
 }
 
 impl KeyIn {
@@ -26,6 +28,7 @@ impl KeyIn {
             name: required("name", self.name)?,
             application: self.application,
             expires_in_s: self.expires_in,
+            expires_at: instant("expiresAt", self.expires_at.as_deref())?,
         })
     }
 }

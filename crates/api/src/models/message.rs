@@ -40,15 +40,19 @@ pub struct MessageIn<'a> {
     channels: Option<Vec<String>>,
     #[schema(max_items = 5)]
     tags: Option<Vec<String>>,
-    /// Not tried before this instant.
+    /// Not tried before this instant, at most 30 days ahead (`max_age` of the profile).
     deliver_at: Option<String>,
     /// Not supported yet: refused when given.
     #[schema(minimum = 5, maximum = 90)]
     payload_retention_period: Option<u32>,
     /// Not supported yet: refused when given.
     payload_retention_hours: Option<u32>,
+    #[serde(default, deserialize_with = "request::object")]
+    #[schema(value_type = Option<TransformationsParams>)]
     transformations_params: Option<TransformationsParams>,
     /// The application, made if it is not there yet.
+    #[serde(default, deserialize_with = "request::object")]
+    #[schema(value_type = Option<ApplicationIn>)]
     application: Option<ApplicationIn>,
     /// Whether losing it costs money; the profile's rules decide if not said.
     critical: Option<bool>,
@@ -80,7 +84,7 @@ impl<'a> MessageIn<'a> {
             }
             Some(text) => {
                 let raw = RawValue::from_string(text).map_err(|cause| {
-                    Problem::body("transformationsParams", format!("rawPayload is not JSON: {cause}."))
+                    Problem::body("transformationsParams", request::not_json("rawPayload", &cause))
                 })?;
                 let bytes = Bytes::copy_from_slice(raw.get().as_bytes());
                 (Cow::Owned(raw), bytes)
@@ -108,12 +112,12 @@ fn bytes_of(raw: &RawValue, body: &Bytes) -> Bytes {
     if text.len() > COPIED_BYTES { body.slice_ref(text) } else { Bytes::copy_from_slice(text) }
 }
 
-fn instant(field: &'static str, text: Option<&str>) -> Result<Option<Timestamp>> {
+pub(super) fn instant(field: &'static str, text: Option<&str>) -> Result<Option<Timestamp>> {
     let Some(text) = text else { return Ok(None) };
     match request::instant(text) {
         Some(at) => Ok(Some(at)),
         None => {
-            let message = format!("{field} is not an instant. Write one like 2026-11-30T12:00:00Z.");
+            let message = format!("{field} {}", request::NOT_AN_INSTANT);
             Err(Problem::body(field, message).into())
         }
     }

@@ -1,18 +1,22 @@
 //! Bodies: read whole, within a limit and a time, and parsed once.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, HttpBody},
     extract::{FromRequest, Request},
 };
 use bytes::{Bytes, BytesMut};
-use gonets_service::{AppAccess, Caller, Problem, Service, idempotency::RequestKey};
+use gonets_service::{AppAccess, Caller, Service, idempotency::RequestKey};
 use http::{HeaderValue, Uri};
 use http_body_util::BodyExt;
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+};
 use tokio::time::timeout;
 
+use super::wrong;
 use crate::error::{ApiError, Result};
 
 /// How long a body may take to arrive.
@@ -107,23 +111,44 @@ async fn next(body: &mut Body) -> Result<Option<Bytes>> {
     }
 }
 
-/// Reads JSON. A value of the wrong type is told with its place; only then is the body parsed a
-/// second time.
+/// Reads a JSON object. One that cannot be read is looked at a second time, to say why.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
-    let error = match serde_json::from_slice(bytes) {
-        Ok(read) => return Ok(read),
-        Err(error) => error,
-    };
-    if !error.is_data() {
-        return Err(ApiError::NotJson(format!("the body is not JSON: {error}.")));
+    // An array would be read into the fields in their order.
+    if bytes.trim_ascii_start().first() == Some(&b'{')
+        && let Ok(read) = serde_json::from_slice(bytes)
+    {
+        return Ok(read);
     }
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut reader) else {
-        return Err(ApiError::NotJson(format!("the body is not JSON: {error}.")));
-    };
-    let mut at = vec!["body".into()];
-    at.extend(error.path().iter().map(|segment| segment.to_string().into()));
-    Err(Problem { at, message: format!("{}.", error.inner()), kind: "type_error" }.into())
+    Err(wrong::explain::<T>(bytes))
+}
+
+/// For fields that are objects: an array would be read into their fields in order.
+pub(crate) fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_none<E>(self) -> std::result::Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, inner: D) -> std::result::Result<Self::Value, D::Error> {
+            inner.deserialize_map(self)
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, map: M) -> std::result::Result<Self::Value, M::Error> {
+            T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+    }
+
+    deserializer.deserialize_option(Object(PhantomData))
 }
 
 /// For fields whose absence, null and value mean three things: what is there is `Some`.

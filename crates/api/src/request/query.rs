@@ -56,7 +56,9 @@ impl<'a> Params<'a> {
 
     pub(crate) fn instant(&self, name: &'static str) -> Result<Option<Timestamp>> {
         // A bare + in a query is a space; in an offset it can only have been a plus.
-        self.parsed(name, "an instant like 2026-11-30T12:00:00Z", |text| instant(&text.replace(' ', "+")))
+        self.parsed(name, "an instant like 2026-11-30T12:00:00Z, of the years 1 to 9999", |text| {
+            instant(&text.replace(' ', "+"))
+        })
     }
 
     pub(crate) fn parsed<T>(
@@ -88,9 +90,16 @@ impl<'a> Params<'a> {
     }
 }
 
+/// What is said of a field that is none.
+pub(crate) const NOT_AN_INSTANT: &str =
+    "is not an instant of the years 1 to 9999. Write one like 2026-11-30T12:00:00Z.";
+
+/// The years that RFC 3339 can write, in milliseconds since 1970.
+const YEARS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
 /// RFC 3339.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
-    Timestamp::parse_rfc3339(text)
+    Timestamp::parse_rfc3339(text).filter(|at| YEARS.contains(&at.as_millis()))
 }
 
 #[cfg(test)]
@@ -131,6 +140,22 @@ mod tests {
     fn offsets_survive_the_query() {
         let at = Params::of("before=2026-11-30T12:00:00+02:00").instant("before").ok().flatten();
         assert_eq!(at, instant("2026-11-30T10:00:00Z"));
+    }
+
+    #[test]
+    fn an_instant_is_of_a_year_that_can_be_written() {
+        for good in ["0001-01-01T00:00:00Z", "9999-12-30T21:59:59.999Z", "2026-11-30T12:00:00.5+02:00"] {
+            assert!(instant(good).is_some(), "{good}");
+        }
+        for bad in [
+            "0000-12-31T23:59:59Z",
+            "-000001-01-01T00:00:00Z",
+            "10000-01-01T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "",
+        ] {
+            assert_eq!(instant(bad), None, "{bad}");
+        }
     }
 
     proptest! {

@@ -65,11 +65,13 @@ pub(crate) async fn list(
         without_those_without_endpoints: query.exclude_apps_with_no_endpoints.unwrap_or(false),
         without_those_with_disabled_endpoints: query.exclude_apps_with_disabled_endpoints.unwrap_or(false),
     };
+    let room = service.room_for_page().await?;
     let listed = service.list_applications(&caller.admin()?, &page.request(Order::Ascending)?, filter)?;
-    Ok(answer::ok(&ListOut::of(listed, ApplicationOut::from)))
+    Ok(answer::ok_in(room, &ListOut::of(listed, ApplicationOut::from)))
 }
 
-/// Makes an application.
+/// Makes an application. Repeated under its idempotency key, the request is answered as it was the
+/// first time, also when the application was changed or deleted since: nothing is made anew.
 #[utoipa::path(
     post, path = "/api/v1/app", tag = "Application", operation_id = "v1.application.create",
     params(CreateQuery), request_body = ApplicationIn,

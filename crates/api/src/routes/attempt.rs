@@ -35,11 +35,12 @@ pub(crate) async fn of_endpoint(
     Query(status): Query<StatusQuery>,
     Query(query): Query<AttemptQuery>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
     let with_content = journal.with_content();
     let (request, wanted) = (page.request(Order::Descending)?, query.attempts(journal, &status));
+    let room = service.room_for_page().await?;
     let listed = service.list_attempts_of_endpoint(&who, &endpoint, &request, wanted).await?;
-    Ok(answer::ok(&ListOut::of(listed, |attempt| MessageAttemptOut::of(attempt, with_content))))
+    Ok(answer::ok_in(room, &ListOut::of(listed, |attempt| MessageAttemptOut::of(attempt, with_content))))
 }
 
 /// Lists the attempts of a message, newest first.
@@ -61,11 +62,12 @@ pub(crate) async fn of_message(
     Query(status): Query<StatusQuery>,
     Query(query): Query<AttemptQuery>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
     let with_content = journal.with_content();
     let (request, wanted) = (page.request(Order::Descending)?, query.attempts(journal, &status));
+    let room = service.room_for_page().await?;
     let listed = service.list_attempts_of_message(&who, &message, &request, wanted).await?;
-    Ok(answer::ok(&ListOut::of(listed, |attempt| MessageAttemptOut::of(attempt, with_content))))
+    Ok(answer::ok_in(room, &ListOut::of(listed, |attempt| MessageAttemptOut::of(attempt, with_content))))
 }
 
 /// An attempt of a message.
@@ -83,7 +85,7 @@ pub(crate) async fn get(
     Authed(caller): Authed,
     Names((app, message, attempt)): Names<(String, String, String)>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
     let attempt = service.get_attempt(&who, &message, &attempt).await?;
     Ok(answer::ok(&MessageAttemptOut::of(attempt, true)))
 }

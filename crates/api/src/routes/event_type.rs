@@ -63,12 +63,16 @@ pub(crate) async fn list(
     Query(query): Query<TypeQuery>,
 ) -> Result<Response> {
     let archived = query.include_archived.unwrap_or(false);
+    let room = service.room_for_page().await?;
     let listed = service.list_event_types(&caller, &page.request(Order::Ascending)?, archived);
     let with_content = query.with_content.unwrap_or(false);
-    Ok(answer::ok(&ListOut::of(listed, |one| {
-        let out = EventTypeOut::from(one);
-        if with_content { out } else { EventTypeOut { schemas: None, ..out } }
-    })))
+    Ok(answer::ok_in(
+        room,
+        &ListOut::of(listed, |one| {
+            let out = EventTypeOut::from(one);
+            if with_content { out } else { EventTypeOut { schemas: None, ..out } }
+        }),
+    ))
 }
 
 /// Adds an event type; an archived one of the name comes back.

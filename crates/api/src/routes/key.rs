@@ -27,8 +27,9 @@ pub(crate) async fn list(
     Authed(caller): Authed,
     Query(page): Query<PageQuery>,
 ) -> Result<Response> {
+    let room = service.room_for_page().await?;
     let listed = service.list_keys(&caller.admin()?, &page.request(Order::Ascending)?)?;
-    Ok(answer::ok(&ListOut::of(listed, KeyOut::from)))
+    Ok(answer::ok_in(room, &ListOut::of(listed, KeyOut::from)))
 }
 
 /// Makes a key. Its token is shown this once.

@@ -46,15 +46,19 @@ pub(crate) async fn list(
     Query(page): Query<PageQuery>,
     Query(query): Query<JournalQuery>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
     let with_content = query.with_content();
+    let room = service.room_for_page().await?;
     let listed = service.list_messages(&who, &page.request(Order::Descending)?, query.messages()).await?;
-    Ok(answer::ok(&ListOut {
-        data: listed.data.iter().map(|message| MessageOut::of(message, with_content)).collect(),
-        iterator: listed.iterator,
-        prev_iterator: listed.prev_iterator,
-        done: listed.done,
-    }))
+    Ok(answer::ok_in(
+        room,
+        &ListOut {
+            data: listed.data.iter().map(|message| MessageOut::of(message, with_content)).collect(),
+            iterator: listed.iterator,
+            prev_iterator: listed.prev_iterator,
+            done: listed.done,
+        },
+    ))
 }
 
 /// Accepts a message: with 202 it is on disk, and will be delivered.
@@ -117,9 +121,10 @@ pub(crate) async fn get(
     Names((app, message)): Names<(String, String)>,
     Query(query): Query<ContentQuery>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
+    let room = service.room_for_message().await?;
     let message = service.get_message(&who, &message).await?;
-    Ok(answer::ok(&MessageOut::of(&message, query.with_content.unwrap_or(true))))
+    Ok(answer::ok_in(room, &MessageOut::of(&message, query.with_content.unwrap_or(true))))
 }
 
 /// Lists the messages of an endpoint with their status there, newest first.
@@ -140,16 +145,20 @@ pub(crate) async fn of_endpoint(
     Query(query): Query<JournalQuery>,
     Query(status): Query<StatusQuery>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
     let with_content = query.with_content();
     let (request, filter) = (page.request(Order::Descending)?, status.messages(query));
+    let room = service.room_for_page().await?;
     let listed = service.list_endpoint_messages(&who, &endpoint, &request, filter).await?;
-    Ok(answer::ok(&ListOut {
-        data: listed.data.iter().map(|at| EndpointMessageOut::of(at, with_content)).collect(),
-        iterator: listed.iterator,
-        prev_iterator: listed.prev_iterator,
-        done: listed.done,
-    }))
+    Ok(answer::ok_in(
+        room,
+        &ListOut {
+            data: listed.data.iter().map(|at| EndpointMessageOut::of(at, with_content)).collect(),
+            iterator: listed.iterator,
+            prev_iterator: listed.prev_iterator,
+            done: listed.done,
+        },
+    ))
 }
 
 /// Lists the endpoints of a message with its status there.
@@ -165,7 +174,8 @@ pub(crate) async fn endpoints(
     Names((app, message)): Names<(String, String)>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response> {
-    let who = service.app(&caller, &app)?;
+    let who = service.reader(&caller, &app)?;
+    let room = service.room_for_page().await?;
     let listed = service.list_message_endpoints(&who, &message, &page.request(Order::Ascending)?).await?;
-    Ok(answer::ok(&ListOut::of(listed, MessageEndpointOut::from)))
+    Ok(answer::ok_in(room, &ListOut::of(listed, MessageEndpointOut::from)))
 }

@@ -109,3 +109,40 @@ async fn settings_that_would_do_nothing_are_refused_by_name() {
     let nothing = message(r#","payloadRetentionPeriod":null,"payloadRetentionHours":null"#);
     world.post("/app/shop/msg", &nothing).await.is(202);
 }
+
+#[tokio::test]
+async fn a_repeated_post_gets_the_first_answer_although_what_it_made_is_gone() {
+    let world = World::new().await;
+    let body = r#"{"name":"A","uid":"a"}"#;
+    let first = world.post_with_key("/app", "k", body).await.is(201);
+    world.call("DELETE", "/app/a", "").await.is(204);
+    assert_eq!(world.post_with_key("/app", "k", body).await.is(201).text, first.text);
+    world.get(&format!("/app/{}", first.id())).await.is(404);
+    world.get("/app/a").await.is(404);
+    assert_ne!(world.post_with_key("/app", "k2", body).await.is(201).id(), first.id());
+    assert_eq!(
+        world.post_with_key("/app", "k", body).await.is(201).text,
+        first.text,
+        "the key means the first"
+    );
+}
+
+#[tokio::test]
+async fn too_much_metadata_is_refused_with_the_key_and_the_limit() {
+    let world = World::new().await;
+    world.app("shop").await;
+    let metadata = json!({"small": "x", "notes": "x".repeat(20_000)});
+    for (path, more) in
+        [("/app", json!({"name": "x"})), ("/app/shop/endpoint", json!({"url": "http://127.0.0.1:9/"}))]
+    {
+        let mut body = more;
+        body["metadata"] = metadata.clone();
+        let wrong = world.post(path, &body.to_string()).await.is(422).json();
+        let told = wrong["detail"][0]["msg"].as_str().unwrap();
+        assert!(told.contains("\"notes\"") && told.contains("16384"), "{told}");
+    }
+    let headers = json!({"url": "http://127.0.0.1:9/", "headers": {"X-Long": "x".repeat(5000)}}).to_string();
+    let wrong = world.post("/app/shop/endpoint", &headers).await.is(422).json();
+    let told = wrong["detail"][0]["msg"].as_str().unwrap();
+    assert!(told.contains("\"X-Long\"") && told.contains("4096"), "{told}");
+}

@@ -3,6 +3,10 @@
 mod applications;
 mod description;
 mod endpoints;
+mod journal;
 mod messages;
+mod pages;
+mod races;
 mod rest;
+mod words;
 mod world;

@@ -1,10 +1,10 @@
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{Router, routing::post};
-use serde_json::{Value, json};
-use tokio::{net::TcpListener, time::timeout};
+use serde_json::json;
+use tokio::net::TcpListener;
 
-use crate::world::{Answer, World};
+use crate::world::World;
 
 /// A receiver that answers `status` to everything; its URL.
 async fn receiver(status: u16) -> String {
@@ -14,37 +14,6 @@ async fn receiver(status: u16) -> String {
     let router = Router::new().route("/hook", post(async move || (status, "seen")));
     tokio::spawn(gonets_server::serve(listener, router, Default::default(), std::future::pending()));
     url
-}
-
-/// Asks until the answer is as wanted.
-async fn until(world: &World, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    let asking = async {
-        loop {
-            let answer = world.get(path).await.is(200).json();
-            if wanted(&answer) {
-                return answer;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(Duration::from_secs(20), asking).await.expect("it never came to be")
-}
-
-/// Asks for an attempt by hand, again while the one before is still being recorded.
-async fn resent(world: &World, path: &str, key: Option<&str>) -> Answer {
-    let asking = async {
-        loop {
-            let answer = match key {
-                Some(key) => world.post_with_key(path, key, "").await,
-                None => world.post(path, "").await,
-            };
-            if answer.status != 409 {
-                return answer.is(202);
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(Duration::from_secs(20), asking).await.expect("it was refused to the end")
 }
 
 #[tokio::test]
@@ -152,8 +121,9 @@ async fn attempts_and_standings_are_listed_from_both_sides() {
     }
     let message = world.post("/app/shop/msg", r#"{"eventType":"a","payload":1}"#).await.is(202).id();
     let of_message = format!("/app/shop/attempt/msg/{message}");
-    let both = until(&world, &of_message, |list| list["data"].as_array().unwrap().len() == 2).await;
-    assert_eq!(both["done"], true);
+    world.outcomes(2).await;
+    let both = world.get(&of_message).await.is(200).json();
+    assert_eq!((both["data"].as_array().unwrap().len(), &both["done"]), (2, &json!(true)));
     let failed = world.get(&format!("{of_message}?status=2&status_code_class=400")).await.is(200).json();
     let attempt = &failed["data"][0];
     assert_eq!((failed["data"].as_array().unwrap().len(), &attempt["responseStatusCode"]), (1, &json!(400)));
@@ -183,23 +153,24 @@ async fn a_resend_is_one_more_attempt_and_refused_for_a_disabled_endpoint() {
     world.post("/app/shop/endpoint", &json!({"url": url, "uid": "e"}).to_string()).await.is(201);
     let message = world.post("/app/shop/msg", r#"{"eventType":"a","payload":1}"#).await.is(202).id();
     let attempts = format!("/app/shop/attempt/msg/{message}");
-    until(&world, &attempts, |list| list["data"].as_array().unwrap().len() == 1).await;
+    world.outcomes(1).await;
     let resend = format!("/app/shop/msg/{message}/endpoint/e/resend");
-    resent(&world, &resend, None).await;
-    let both = until(&world, &attempts, |list| list["data"].as_array().unwrap().len() == 2).await;
-    assert_eq!(both["data"][0]["triggerType"], 1);
-    for key in ["k", "auto_k"] {
-        let first = resent(&world, &resend, Some(key)).await;
-        let wanted = if key == "k" { 3 } else { 4 };
-        until(&world, &attempts, |list| list["data"].as_array().unwrap().len() == wanted).await;
+    world.post(&resend, "").await.is(202);
+    world.outcomes(2).await;
+    let both = world.get(&attempts).await.is(200).json();
+    assert_eq!((both["data"].as_array().unwrap().len(), &both["data"][0]["triggerType"]), (2, &json!(1)));
+    for (key, count) in [("k", 3), ("auto_k", 4)] {
+        let first = world.post_with_key(&resend, key, "").await.is(202);
+        world.outcomes(count).await;
         let again = world.post_with_key(&resend, key, "").await.is(202);
         assert_eq!(again.text, first.text);
         let other = world.post_with_key(&resend, key, "{}").await.is(409);
         assert_eq!(other.json()["code"], "idempotency_conflict");
     }
-    resent(&world, &resend, None).await;
+    world.post(&resend, "").await.is(202);
+    world.outcomes(5).await;
     // Had a replay made an attempt of its own, it would have been made before this one.
-    let all = until(&world, &attempts, |list| list["data"].as_array().unwrap().len() > 4).await;
+    let all = world.get(&attempts).await.is(200).json();
     assert_eq!(all["data"].as_array().unwrap().len(), 5);
     world.call("PATCH", "/app/shop/endpoint/e", r#"{"disabled":true}"#).await.is(200);
     assert_eq!(world.post(&resend, "").await.is(409).json()["code"], "endpoint_disabled");
@@ -224,4 +195,80 @@ async fn many_messages_and_a_changing_application_do_not_disturb_each_other() {
     posting.await.unwrap();
     let page = world.get("/app/shop/msg?limit=250").await.is(200).json();
     assert_eq!(page["data"].as_array().unwrap().len(), 50);
+}
+
+#[tokio::test]
+async fn any_json_value_is_a_payload_and_only_its_absence_is_an_error() {
+    let world = World::new().await;
+    world.app("shop").await;
+    for payload in [
+        "null",
+        "0",
+        "-1.50e3",
+        "\"\"",
+        "\"a\\u0041\"",
+        "true",
+        "[]",
+        "[ 1, null ]",
+        "{}",
+        r#"{"b":1,"a":2,"a":3}"#,
+    ] {
+        let body = format!(r#"{{"eventType":"a","payload": {payload} }}"#);
+        let posted = world.post("/app/shop/msg", &body).await.is(202);
+        let byte_exact = format!(r#""payload":{payload},"#);
+        assert!(posted.text.contains(&byte_exact), "{}", posted.text);
+        let shown = world.get(&format!("/app/shop/msg/{}", posted.id())).await.is(200);
+        assert_eq!(shown.text, posted.text);
+    }
+    let missing = world.post("/app/shop/msg", r#"{"eventType":"a"}"#).await.is(422).json();
+    assert_eq!(missing["detail"][0]["loc"], json!(["body", "payload"]));
+}
+
+#[tokio::test]
+async fn times_out_of_range_are_refused_with_a_sentence() {
+    let world = World::new().await;
+    world.app("shop").await;
+    let with = |field: &str, at: &str| format!(r#"{{"eventType":"a","payload":1,"{field}":"{at}"}}"#);
+    let days = |days: i64| {
+        let now = world.service.engine().clock().now().as_millis();
+        gonets_core::time::Timestamp::from_millis(now + days * 24 * 3600 * 1000).to_rfc3339()
+    };
+    for (field, at, words) in [
+        ("occurredAt", "-009999-01-01T00:00:00Z".to_owned(), "of the years 1 to 9999"),
+        ("occurredAt", "0000-01-01T00:00:00Z".into(), "of the years 1 to 9999"),
+        ("deliverAt", "soon".into(), "of the years 1 to 9999"),
+        ("deliverAt", "9999-01-01T00:00:00Z".into(), "at most 30 days ahead"),
+        ("deliverAt", days(31), "at most 30 days ahead"),
+    ] {
+        let wrong = world.post("/app/shop/msg", &with(field, &at)).await.is(422).json();
+        assert_eq!(wrong["detail"][0]["loc"], json!(["body", field]), "{at}");
+        assert!(wrong["detail"][0]["msg"].as_str().unwrap().contains(words), "{wrong}");
+    }
+    world.post("/app/shop/msg", &with("occurredAt", "0001-01-01T00:00:00Z")).await.is(202);
+    world.post("/app/shop/msg", &with("deliverAt", &days(29))).await.is(202);
+    for path in ["/app/shop/msg?before=0000-01-01T00:00:00Z", "/app/shop/msg?after=-009999-01-01T00:00:00Z"] {
+        assert!(world.get(path).await.is(422).text.contains("of the years 1 to 9999"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_held_at_a_disabled_endpoint_is_pending_without_a_next_attempt() {
+    let world = World::with_profile("payments").await;
+    world.app("shop").await;
+    let url = receiver(503).await;
+    world.post("/app/shop/endpoint", &json!({"url": url, "uid": "e"}).to_string()).await.is(201);
+    let message = world.post("/app/shop/msg", r#"{"eventType":"a","payload":1}"#).await.is(202).id();
+    world.outcomes(1).await;
+    let before = world.get("/app/shop/endpoint/e/msg").await.is(200).json();
+    assert_eq!(before["data"][0]["statusText"], "sending");
+    world.call("PATCH", "/app/shop/endpoint/e", r#"{"disabled":true}"#).await.is(200);
+    for path in ["/app/shop/endpoint/e/msg".to_owned(), format!("/app/shop/msg/{message}/endpoint")] {
+        let held = &world.get(&path).await.is(200).json()["data"][0];
+        assert_eq!((&held["statusText"], &held["nextAttempt"]), (&json!("pending"), &json!(null)), "{held}");
+    }
+    let of_status = async |code: u8| {
+        let page = world.get(&format!("/app/shop/endpoint/e/msg?status={code}")).await.is(200).json();
+        page["data"].as_array().unwrap().len()
+    };
+    assert_eq!((of_status(1).await, of_status(3).await), (1, 0));
 }

@@ -33,29 +33,46 @@ impl Service {
         key: Option<RequestKey>,
     ) -> Result<Created<Application>, Error> {
         draft.check(self)?;
-        if let Some(existing) =
-            draft.uid.as_deref().and_then(|uid| self.directory().app_by_uid(who.environment, uid))
-            && get_if_exists
-        {
-            return Ok(Created::Existing(Application::of_row(self.engine().ids(), &existing.row)?));
-        }
         let uid = draft.uid.clone();
-        let doc = draft.into_doc(self.now(), self);
-        let change =
-            Change::create(EntityKind::Application, self.next_no()?, who.environment, uid.clone(), &doc)?;
-        match self.write(change.with_key(key)).await? {
-            Written::Done(row) | Written::Replayed(row) => {
-                Ok(Created::New(Application::of_row(self.engine().ids(), &row)?))
+        let existing = || uid.as_deref().and_then(|uid| self.directory().app_by_uid(who.environment, uid));
+        if get_if_exists && let Some(app) = existing() {
+            return Ok(Created::Existing(Application::of_row(self.engine().ids(), &app.row)?));
+        }
+        let mut tries = self.tries_named(uid.as_deref().unwrap_or_default());
+        loop {
+            match self.make_application(who, draft.clone(), key).await? {
+                Written::Done(row) | Written::Replayed(row) => {
+                    return Ok(Created::New(Application::of_row(self.engine().ids(), &row)?));
+                }
+                Written::UidTaken if get_if_exists => {
+                    if let Some(app) = existing() {
+                        return Ok(Created::Existing(Application::of_row(self.engine().ids(), &app.row)?));
+                    }
+                }
+                Written::UidTaken => return Err(uid_taken(uid.as_deref().unwrap_or_default())),
+                Written::Outrun => {}
             }
-            Written::UidTaken(holder) if get_if_exists => self
-                .directory()
-                .app(gonets_core::ids::AppNo(holder.0))
-                .map(|app| Application::of_row(self.engine().ids(), &app.row).map(Created::Existing))
-                .unwrap_or_else(|| Err(crate::write::outrun())),
-            Written::UidTaken(_) | Written::Outrun => Err(Error::conflict(format!(
-                "an application with uid \"{}\" exists already. Use another uid, or get_if_exists=true.",
-                uid.unwrap_or_default()
-            ))),
+            // Whoever had the uid is gone again.
+            tries.next().await?;
         }
     }
+
+    /// Writes a new application; the draft was checked.
+    pub(super) async fn make_application(
+        &self,
+        who: &Admin,
+        draft: ApplicationDraft,
+        key: Option<RequestKey>,
+    ) -> Result<Written, Error> {
+        let uid = draft.uid.clone();
+        let doc = draft.into_doc(self.now(), self);
+        let change = Change::create(EntityKind::Application, self.next_no()?, who.environment, uid, &doc)?;
+        self.write(change.with_key(key)).await
+    }
+}
+
+pub(super) fn uid_taken(uid: &str) -> Error {
+    Error::conflict(format!(
+        "an application with uid \"{uid}\" exists already. Use another uid, or get_if_exists=true."
+    ))
 }

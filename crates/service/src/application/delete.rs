@@ -1,11 +1,8 @@
 //! Deleting an application with its endpoints.
 
-use crate::{
-    access::Caller,
-    error::Error,
-    service::Service,
-    write::{Change, TRIES, outrun},
-};
+use gonets_core::ids::AppNo;
+
+use crate::{access::Caller, error::Error, service::Service, write::Change};
 
 impl Service {
     /// Deletes the application's endpoints, then the application; its uid is free again. If it is
@@ -15,31 +12,25 @@ impl Service {
     /// [`Error::Forbidden`] for a token of the application itself.
     pub async fn delete_application(&self, caller: &Caller, name: &str) -> Result<(), Error> {
         caller.admin()?;
-        for _ in 0..TRIES {
-            let who = self.app(caller, name)?;
-            self.delete_endpoints_of(who.app.no).await?;
+        let app = self.app(caller, name)?.app.no;
+        let mut tries = self.tries_about(app);
+        loop {
+            tries.next().await?;
+            self.delete_endpoints_of(app).await?;
             // The version is the one of now: each endpoint that went bumped it.
             let who = self.app(caller, name)?;
-            if !who.app.endpoints.is_empty() {
-                continue;
-            }
-            if self.rewrite(Change::delete(&who.app.row)).await?.is_some() {
+            if who.app.endpoints.is_empty() && self.rewrite(Change::delete(&who.app.row)).await?.is_some() {
                 return Ok(());
             }
         }
-        Err(outrun())
     }
 
-    async fn delete_endpoints_of(&self, app: gonets_core::ids::AppNo) -> Result<(), Error> {
-        for _ in 0..TRIES {
-            let Some(app) = self.directory().app(app) else { return Ok(()) };
-            if app.endpoints.is_empty() {
-                return Ok(());
-            }
-            for endpoint in &app.endpoints {
-                self.rewrite(Change::delete(&endpoint.row).of(&app)).await?;
-            }
+    /// Those that are there; some may be left where others were faster.
+    async fn delete_endpoints_of(&self, app: AppNo) -> Result<(), Error> {
+        let Some(app) = self.directory().app(app) else { return Ok(()) };
+        for endpoint in &app.endpoints {
+            self.rewrite(Change::delete(&endpoint.row).of(&app)).await?;
         }
-        Err(outrun())
+        Ok(())
     }
 }

@@ -41,7 +41,7 @@ impl Service {
         let page = request.of_ids(ids, IdKind::Application)?;
         let mut apps: Vec<Arc<App>> = self.directory().apps(who.environment);
         apps.retain(|app| filter.takes(app));
-        let paged = cut_numbers(&page, apps, |app| app.no.0);
+        let paged = cut_numbers(&page, apps, |app| app.no.0, |app| app.row.doc.len());
         Ok(request.listed(
             paged,
             |app| ids.application(app.no),

@@ -7,7 +7,7 @@ use crate::{
     access::{AppAccess, Caller},
     error::Error,
     service::Service,
-    write::{Change, TRIES, outrun},
+    write::Change,
 };
 
 /// What is to change: `None` keeps, `Some(None)` takes away.
@@ -45,7 +45,10 @@ impl Service {
         patch: ApplicationPatch,
     ) -> Result<Application, Error> {
         caller.admin()?;
-        for _ in 0..TRIES {
+        let app = self.app(caller, name)?.app.no;
+        let mut tries = self.tries_about(app);
+        loop {
+            tries.next().await?;
             let who = self.app(caller, name)?;
             let draft = patch.over(&who);
             draft.check(self)?;
@@ -55,6 +58,5 @@ impl Service {
                 return Application::of_row(self.engine().ids(), &row);
             }
         }
-        Err(outrun())
     }
 }

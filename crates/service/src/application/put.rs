@@ -1,11 +1,11 @@
 //! Replacing an application, or making it under the uid of its path.
 
-use super::{Application, ApplicationDraft, Created, uid_of_path};
+use super::{Application, ApplicationDraft, Created, create, uid_of_path};
 use crate::{
-    access::{Admin, Caller},
+    access::{Admin, AppAccess, Caller},
     error::Error,
     service::Service,
-    write::{Change, TRIES, outrun},
+    write::{Change, Written},
 };
 
 impl Service {
@@ -22,18 +22,51 @@ impl Service {
     ) -> Result<Created<Application>, Error> {
         let admin: Admin = caller.admin()?;
         draft.check(self)?;
-        for _ in 0..TRIES {
-            let Ok(who) = self.app(caller, name) else {
-                uid_of_path(name)?;
-                let uid = draft.uid.clone().or_else(|| Some(name.to_owned()));
-                return self.create_application(&admin, ApplicationDraft { uid, ..draft }, false, None).await;
+        let mut tries = match self.app(caller, name) {
+            Ok(who) => self.tries_about(who.app.no),
+            Err(_) => self.tries_named(name),
+        };
+        loop {
+            tries.next().await?;
+            let written = match self.app(caller, name) {
+                Ok(who) => self.replace_application(&who, draft.clone()).await?.map(Created::Existing),
+                Err(_) => self.make_named(&admin, name, draft.clone()).await?.map(Created::New),
             };
-            let uid = draft.uid.clone();
-            let doc = draft.clone().into_doc(who.app.doc.created_at, self);
-            if let Some(row) = self.rewrite(Change::replace(&who.app.row, uid, &doc)?).await? {
-                return Ok(Created::Existing(Application::of_row(self.engine().ids(), &row)?));
+            if let Some(written) = written {
+                return Ok(written);
             }
         }
-        Err(outrun())
+    }
+
+    /// `None`: someone else was faster.
+    async fn replace_application(
+        &self,
+        who: &AppAccess,
+        draft: ApplicationDraft,
+    ) -> Result<Option<Application>, Error> {
+        let uid = draft.uid.clone();
+        let doc = draft.into_doc(who.app.doc.created_at, self);
+        match self.rewrite(Change::replace(&who.app.row, uid, &doc)?).await? {
+            Some(row) => Application::of_row(self.engine().ids(), &row).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// `None`: someone else made it meanwhile.
+    async fn make_named(
+        &self,
+        who: &Admin,
+        name: &str,
+        draft: ApplicationDraft,
+    ) -> Result<Option<Application>, Error> {
+        uid_of_path(name)?;
+        let uid = draft.uid.clone().unwrap_or_else(|| name.to_owned());
+        match self.make_application(who, ApplicationDraft { uid: Some(uid.clone()), ..draft }, None).await? {
+            Written::Done(row) | Written::Replayed(row) => {
+                Application::of_row(self.engine().ids(), &row).map(Some)
+            }
+            Written::UidTaken if uid != name => Err(create::uid_taken(&uid)),
+            Written::UidTaken | Written::Outrun => Ok(None),
+        }
     }
 }

@@ -5,7 +5,7 @@ use gonets_store::{query::Paged, record::AttemptRecord};
 
 use super::{Attempt, AttemptsOf};
 use crate::{
-    access::AppAccess,
+    access::Reader,
     error::Error,
     page::{Listed, PageRequest},
     service::Service,
@@ -16,7 +16,7 @@ impl Service {
     /// [`Error::NotFound`] when there is no such message, or no such endpoint to filter by.
     pub async fn list_attempts_of_message(
         &self,
-        who: &AppAccess,
+        who: &Reader,
         message: &str,
         request: &PageRequest,
         wanted: AttemptsOf,
@@ -24,7 +24,7 @@ impl Service {
         let page = request.of_ids(self.engine().ids(), IdKind::Attempt)?;
         let message = self.message(who, message).await?.id;
         let endpoint = match &wanted.endpoint {
-            Some(name) => Some(self.endpoint(who, name)?.no),
+            Some(name) => Some(self.endpoint_read(who, name)?.no),
             None => None,
         };
         let paged = if wanted.none {
@@ -40,13 +40,13 @@ impl Service {
     /// [`Error::NotFound`] when there is no such endpoint.
     pub async fn list_attempts_of_endpoint(
         &self,
-        who: &AppAccess,
+        who: &Reader,
         endpoint: &str,
         request: &PageRequest,
         wanted: AttemptsOf,
     ) -> Result<Listed<Attempt>, Error> {
         let page = request.of_ids(self.engine().ids(), IdKind::Attempt)?;
-        let endpoint = self.endpoint(who, endpoint)?.no;
+        let endpoint = self.endpoint_read(who, endpoint)?.no;
         let paged = if wanted.none {
             Paged { rows: Vec::new(), more: false }
         } else {
@@ -58,7 +58,7 @@ impl Service {
 
     fn listed_attempts(
         &self,
-        who: &AppAccess,
+        who: &Reader,
         request: &PageRequest,
         paged: Paged<AttemptRecord>,
     ) -> Listed<Attempt> {

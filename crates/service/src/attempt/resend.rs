@@ -34,7 +34,7 @@ impl Service {
                 detail: format!("{why} Enable it first."),
             });
         }
-        let message = self.message(who, message).await?;
+        let message = self.message(&who.reader(), message).await?;
         if message.payload.is_none() {
             return Err(Error::Conflict {
                 code: "payload_expunged",

@@ -37,8 +37,9 @@ impl EndpointDraft {
         fields.not_yet("ordered", self.ordered);
         fields.within("concurrency", self.concurrency, 1, limits::ENDPOINT_CONCURRENCY_MAX);
         let most = limits::FILTER_EVENT_TYPES;
-        fields.name_list("eventTypes", NameKind::EventType, &self.event_types, most);
-        fields.name_list("channels", NameKind::Channel, &self.channels, limits::CHANNELS);
+        fields.filter_list("eventTypes", NameKind::EventType, self.event_types.as_deref(), most);
+        let channels = self.channels.as_deref();
+        fields.filter_list("channels", NameKind::Channel, channels, limits::CHANNELS);
         fields.metadata(&self.metadata);
         for scheme in self.signature_schemes.iter().flatten() {
             if Scheme::from_name(scheme).is_none() {
@@ -171,7 +172,7 @@ mod tests {
     fn an_unknown_scheme_and_a_wrong_filter_are_told() {
         let draft = EndpointDraft {
             signature_schemes: Some(vec!["md5".into()]),
-            event_types: vec!["a b".into()],
+            event_types: Some(vec!["a b".into()]),
             concurrency: Some(0),
             ..EndpointDraft::default()
         };

@@ -11,7 +11,7 @@ use crate::{
     field::Fields,
     idempotency::RequestKey,
     service::Service,
-    write::{Change, Written, outrun},
+    write::{Change, Written},
 };
 
 impl Service {
@@ -27,7 +27,27 @@ impl Service {
     ) -> Result<Endpoint, Error> {
         let secret = self.check_new(&draft)?;
         let url = self.check_url(who, &draft.url).await?;
-        if who.app.endpoints.len() >= limits::ENDPOINTS_PER_APPLICATION {
+        let mut tries = self.tries_about(who.app.no);
+        tries.next().await?;
+        let uid = draft.uid.clone();
+        match self.make_endpoint(who, url, secret, draft, key).await? {
+            Written::Done(row) | Written::Replayed(row) => Endpoint::of_row(self.engine().ids(), &row, None),
+            Written::UidTaken => Err(uid_taken(&uid.unwrap_or_default())),
+            Written::Outrun => Err(Error::Contended),
+        }
+    }
+
+    /// Writes a new endpoint; all of the draft was checked.
+    pub(super) async fn make_endpoint(
+        &self,
+        who: &AppAccess,
+        url: String,
+        secret: Secret,
+        draft: EndpointDraft,
+        key: Option<RequestKey>,
+    ) -> Result<Written, Error> {
+        let endpoints = self.directory().endpoints_of(who.app.no, false).len();
+        if endpoints >= limits::ENDPOINTS_PER_APPLICATION {
             return Err(Error::conflict(format!(
                 "the application has {} endpoints, which is the most. Delete one first.",
                 limits::ENDPOINTS_PER_APPLICATION
@@ -36,19 +56,11 @@ impl Service {
         let no = self.next_no()?;
         let uid = draft.uid.clone();
         let doc = self.new_doc(who, no, url, secret, draft)?;
-        let change =
-            Change::create(EntityKind::Endpoint, no, who.environment(), uid.clone(), &doc)?.of(&who.app);
-        match self.write(change.with_key(key)).await? {
-            Written::Done(row) | Written::Replayed(row) => Endpoint::of_row(self.engine().ids(), &row, None),
-            Written::UidTaken(_) => Err(Error::conflict(format!(
-                "an endpoint with uid \"{}\" exists already in this application.",
-                uid.unwrap_or_default()
-            ))),
-            Written::Outrun => Err(outrun()),
-        }
+        let change = Change::create(EntityKind::Endpoint, no, who.environment(), uid, &doc)?.of(&who.app);
+        self.write(change.with_key(key)).await
     }
 
-    fn check_new(&self, draft: &EndpointDraft) -> Result<Secret, Error> {
+    pub(super) fn check_new(&self, draft: &EndpointDraft) -> Result<Secret, Error> {
         let mut fields = Fields::default();
         draft.check(&mut fields);
         check::check_headers(&mut fields, draft.headers.iter());
@@ -83,8 +95,8 @@ impl Service {
             concurrency: draft.concurrency,
             ordered: draft.ordered,
             disabled: draft.disabled.unwrap_or(false),
-            event_types: draft.event_types,
-            channels: draft.channels,
+            event_types: draft.event_types.unwrap_or_default(),
+            channels: draft.channels.unwrap_or_default(),
             metadata: draft.metadata,
             headers,
             secrets: vec![self.seal_secret(environment, no.0, &secret)?],
@@ -92,4 +104,8 @@ impl Service {
             api_version: draft.version.unwrap_or(1),
         })
     }
+}
+
+pub(super) fn uid_taken(uid: &str) -> Error {
+    Error::conflict(format!("an endpoint with uid \"{uid}\" exists already in this application."))
 }

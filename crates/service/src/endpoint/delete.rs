@@ -1,18 +1,15 @@
 //! Deleting an endpoint; its waiting deliveries are cancelled by the engine (R20).
 
-use crate::{
-    access::AppAccess,
-    error::Error,
-    service::Service,
-    write::{Change, TRIES, outrun},
-};
+use crate::{access::AppAccess, error::Error, service::Service, write::Change};
 
 impl Service {
     /// # Errors
     /// [`Error::NotFound`] when there is none of that name.
     pub async fn delete_endpoint(&self, who: &AppAccess, name: &str) -> Result<(), Error> {
         let no = self.endpoint(who, name)?.no;
-        for _ in 0..TRIES {
+        let mut tries = self.tries_about(who.app.no);
+        loop {
+            tries.next().await?;
             let Some(current) = self.directory().endpoint(no).filter(|endpoint| !endpoint.row.deleted) else {
                 return Ok(());
             };
@@ -20,6 +17,5 @@ impl Service {
                 return Ok(());
             }
         }
-        Err(outrun())
     }
 }

@@ -5,13 +5,7 @@ use std::collections::BTreeMap;
 use gonets_store::entity::{EndpointDoc, HeaderDoc, HeaderValueDoc};
 
 use super::check;
-use crate::{
-    access::AppAccess,
-    error::Error,
-    field::Fields,
-    service::Service,
-    write::{Change, TRIES, outrun},
-};
+use crate::{access::AppAccess, error::Error, field::Fields, service::Service, write::Change};
 
 /// Headers as they are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -97,7 +91,9 @@ impl Service {
         let mut fields = Fields::default();
         check::check_headers(&mut fields, draft.headers.iter());
         fields.done()?;
-        for _ in 0..TRIES {
+        let mut tries = self.tries_about(who.app.no);
+        loop {
+            tries.next().await?;
             let current =
                 self.directory().endpoint(no).filter(|one| !one.row.deleted).ok_or(Error::Deleted)?;
             let is_set = |name: &str| draft.headers.keys().any(|one| one.eq_ignore_ascii_case(name));
@@ -123,6 +119,5 @@ impl Service {
                 return Ok(());
             }
         }
-        Err(outrun())
     }
 }

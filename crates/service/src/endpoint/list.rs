@@ -16,7 +16,12 @@ impl Service {
     pub fn list_endpoints(&self, who: &AppAccess, request: &PageRequest) -> Result<Listed<Endpoint>, Error> {
         let ids = self.engine().ids();
         let page = request.of_ids(ids, IdKind::Endpoint)?;
-        let paged = cut_numbers(&page, who.app.endpoints.clone(), |endpoint| endpoint.no.0);
+        let paged = cut_numbers(
+            &page,
+            who.app.endpoints.clone(),
+            |endpoint| endpoint.no.0,
+            |endpoint| endpoint.row.doc.len(),
+        );
         Ok(request.listed(
             paged,
             |endpoint| ids.endpoint(endpoint.no),

@@ -18,8 +18,8 @@ pub struct EndpointPatch {
     pub ordered: Option<bool>,
     /// `Some(false)` enables what Gonets disabled, too.
     pub disabled: Option<bool>,
-    pub event_types: Option<Vec<String>>,
-    pub channels: Option<Vec<String>>,
+    pub event_types: Option<Option<Vec<String>>>,
+    pub channels: Option<Option<Vec<String>>>,
     pub metadata: Option<BTreeMap<String, String>>,
     pub signature_schemes: Option<Option<Vec<String>>>,
     pub version: Option<u32>,
@@ -38,8 +38,8 @@ impl EndpointPatch {
             // What is not said must not enable what Gonets disabled, so an enabled endpoint that
             // the patch does not mention is left unsaid too.
             disabled: patch.disabled.or_else(|| doc.disabled.then_some(true)),
-            event_types: patch.event_types.unwrap_or(doc.event_types),
-            channels: patch.channels.unwrap_or(doc.channels),
+            event_types: patch.event_types.unwrap_or_else(|| super::filter(doc.event_types)),
+            channels: patch.channels.unwrap_or_else(|| super::filter(doc.channels)),
             secret: None,
             metadata: patch.metadata.unwrap_or(doc.metadata),
             headers: BTreeMap::new(),

@@ -3,15 +3,17 @@
 use gonets_core::names::NameKind;
 use gonets_engine::directory;
 use gonets_store::entity::EndpointDoc;
+use gonets_wire::Secret;
 
-use super::{Endpoint, EndpointDraft};
+use super::{Endpoint, EndpointDraft, create};
 use crate::{
     access::AppAccess,
     application::Created,
     error::Error,
-    field::Fields,
+    field::{Fields, form_of_id},
     service::Service,
-    write::{Change, TRIES, outrun},
+    turns::Tries,
+    write::{Change, Written},
 };
 
 impl Service {
@@ -27,14 +29,54 @@ impl Service {
         name: &str,
         draft: EndpointDraft,
     ) -> Result<Created<Endpoint>, Error> {
-        let Ok(endpoint) = self.endpoint(who, name) else {
-            let mut fields = Fields::default();
-            fields.name("uid", NameKind::Uid, name);
-            fields.done()?;
-            let uid = draft.uid.clone().or_else(|| Some(name.to_owned()));
-            return self.create_endpoint(who, EndpointDraft { uid, ..draft }, None).await.map(Created::New);
-        };
-        self.replace_endpoint(who, &endpoint, |_| draft.clone()).await.map(Created::Existing)
+        let mut tries = self.tries_about(who.app.no);
+        // Its name is looked up before the first turn: others need not wait for that.
+        let mut known = KnownUrl::default();
+        if self.endpoint(who, name).is_err() {
+            self.check_new_named(name, &draft)?;
+            known.check(self, who, &draft.url).await?;
+        }
+        loop {
+            let found = self.current(who)?;
+            if let Ok(endpoint) = self.endpoint(&found, name) {
+                if let Some(put) =
+                    self.replaced(who, &endpoint, |_| draft.clone(), &mut known, &mut tries).await?
+                {
+                    return Ok(Created::Existing(put));
+                }
+                continue;
+            }
+            tries.next().await?;
+            let secret = self.check_new_named(name, &draft)?;
+            let url = known.check(self, who, &draft.url).await?;
+            let uid = draft.uid.clone().unwrap_or_else(|| name.to_owned());
+            let new = EndpointDraft { uid: Some(uid.clone()), ..draft.clone() };
+            match self.make_endpoint(who, url, secret, new, None).await? {
+                Written::Done(row) | Written::Replayed(row) => {
+                    return Endpoint::of_row(self.engine().ids(), &row, None).map(Created::New);
+                }
+                Written::UidTaken if uid != name => return Err(create::uid_taken(&uid)),
+                // Someone else made it meanwhile.
+                Written::UidTaken | Written::Outrun => {}
+            }
+        }
+    }
+
+    /// The application as it stands now.
+    fn current(&self, who: &AppAccess) -> Result<AppAccess, Error> {
+        let app = self.directory().app(who.app.no).filter(|app| !app.row.deleted).ok_or(Error::Deleted)?;
+        Ok(AppAccess { app, is_admin: who.is_admin })
+    }
+
+    /// Checks a draft of an endpoint that is made under the name of its path.
+    fn check_new_named(&self, name: &str, draft: &EndpointDraft) -> Result<Secret, Error> {
+        if form_of_id(name).is_some() {
+            return Err(Error::not_found("endpoint", name));
+        }
+        let mut fields = Fields::default();
+        fields.name("uid", NameKind::Uid, name);
+        fields.done()?;
+        self.check_new(draft)
     }
 
     /// Writes what `draft` makes of the endpoint as it stands, as often as someone else is faster.
@@ -44,33 +86,69 @@ impl Service {
         endpoint: &directory::Endpoint,
         draft: impl Fn(&directory::Endpoint) -> EndpointDraft,
     ) -> Result<Endpoint, Error> {
-        let mut checked_url: Option<(String, String)> = None;
-        for _ in 0..TRIES {
-            let current = self
-                .directory()
-                .endpoint(endpoint.no)
-                .filter(|endpoint| !endpoint.row.deleted)
-                .ok_or(Error::Deleted)?;
-            let draft = draft(&current);
-            let mut fields = Fields::default();
-            draft.check(&mut fields);
-            fields.done()?;
-            let url = match checked_url.take() {
-                Some((asked, url)) if asked == draft.url => url,
-                // As it stands: its rules may have been tightened since, but it is not what changes.
-                _ if draft.url == current.doc.url => draft.url.clone(),
-                _ => self.check_url(who, &draft.url).await?,
+        let (mut tries, mut known) = (self.tries_about(who.app.no), KnownUrl::default());
+        let replaced = self.replaced(who, endpoint, draft, &mut known, &mut tries).await?;
+        replaced.ok_or(Error::Deleted)
+    }
+
+    /// As [`Self::replace_endpoint`]; `None` when the endpoint was deleted meanwhile.
+    async fn replaced(
+        &self,
+        who: &AppAccess,
+        endpoint: &directory::Endpoint,
+        draft: impl Fn(&directory::Endpoint) -> EndpointDraft,
+        known: &mut KnownUrl,
+        tries: &mut Tries<'_>,
+    ) -> Result<Option<Endpoint>, Error> {
+        let first = draft(endpoint);
+        checked(&first)?;
+        if first.url != endpoint.doc.url {
+            known.check(self, who, &first.url).await?;
+        }
+        loop {
+            tries.next().await?;
+            let Some(current) = self.directory().endpoint(endpoint.no).filter(|one| !one.row.deleted) else {
+                return Ok(None);
             };
-            checked_url = Some((draft.url.clone(), url.clone()));
+            let draft = draft(&current);
+            checked(&draft)?;
+            let url = if draft.url == current.doc.url {
+                // As it stands: its rules may have been tightened since, but it is not what changes.
+                draft.url.clone()
+            } else {
+                known.check(self, who, &draft.url).await?
+            };
             let gate = if draft.disabled == Some(false) { self.enabling_gate(&current) } else { None };
             let disabled = if gate.is_some() { None } else { current.disabled.clone() };
             let (uid, doc) = (draft.uid.clone(), merged(&current.doc, url, draft, self.now()));
             let change = Change::replace(&current.row, uid, &doc)?.of(&who.app).with_gate(gate);
             if let Some(row) = self.rewrite(change).await? {
-                return Endpoint::of_row(self.engine().ids(), &row, disabled);
+                return Endpoint::of_row(self.engine().ids(), &row, disabled).map(Some);
             }
         }
-        Err(outrun())
+    }
+}
+
+fn checked(draft: &EndpointDraft) -> Result<(), Error> {
+    let mut fields = Fields::default();
+    draft.check(&mut fields);
+    fields.done()
+}
+
+/// A URL that was checked before, so that further tries need not look its name up again.
+#[derive(Default)]
+struct KnownUrl(Option<(String, String)>);
+
+impl KnownUrl {
+    async fn check(&mut self, service: &Service, who: &AppAccess, asked: &str) -> Result<String, Error> {
+        if let Some((known, url)) = &self.0
+            && known == asked
+        {
+            return Ok(url.clone());
+        }
+        let url = service.check_url(who, asked).await?;
+        self.0 = Some((asked.to_owned(), url.clone()));
+        Ok(url)
     }
 }
 
@@ -90,8 +168,8 @@ fn merged(
         concurrency: draft.concurrency,
         ordered: draft.ordered,
         disabled: draft.disabled.unwrap_or(false),
-        event_types: draft.event_types,
-        channels: draft.channels,
+        event_types: draft.event_types.unwrap_or_default(),
+        channels: draft.channels.unwrap_or_default(),
         metadata: draft.metadata,
         headers: before.headers.clone(),
         secrets: before.secrets.clone(),

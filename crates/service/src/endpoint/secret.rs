@@ -13,7 +13,7 @@ use crate::{
     field::Fields,
     idempotency::RequestKey,
     service::Service,
-    write::{self, Change, TRIES, Written, outrun},
+    write::{self, Change, Written},
 };
 
 /// The longest grace of an old secret.
@@ -62,7 +62,9 @@ impl Service {
         let grace = rotation
             .grace_period_s
             .map_or(limits::OLD_KEY_GRACE, |seconds| Duration::from_secs(seconds.into()));
-        for _ in 0..TRIES {
+        let mut tries = self.tries_about(who.app.no);
+        loop {
+            tries.next().await?;
             let current =
                 self.directory().endpoint(no).filter(|one| !one.row.deleted).ok_or(Error::Deleted)?;
             let now = self.now();
@@ -74,10 +76,9 @@ impl Service {
                 Written::Replayed(row) => {
                     return self.current_secret(current.place(Purpose::EndpointSecret), &write::read(&row)?);
                 }
-                Written::Outrun | Written::UidTaken(_) => {}
+                Written::Outrun | Written::UidTaken => {}
             }
         }
-        Err(outrun())
     }
 
     fn current_secret(&self, place: Place, doc: &EndpointDoc) -> Result<String, Error> {

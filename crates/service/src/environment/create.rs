@@ -13,7 +13,7 @@ use crate::{
     field::Fields,
     key::NewKey,
     service::Service,
-    write::{Change, Written, outrun},
+    write::{Change, Written},
 };
 
 impl Service {
@@ -65,7 +65,7 @@ impl Service {
                 name: name.to_owned(),
                 created_at,
             }),
-            Written::Outrun | Written::UidTaken(_) => Err(outrun()),
+            Written::Outrun | Written::UidTaken => Err(Error::Contended),
         }
     }
 }

@@ -22,6 +22,27 @@ impl Service {
         key: Option<RequestKey>,
     ) -> Result<EventType, Error> {
         draft.check(name)?;
+        let mut tries = self.tries_named(name);
+        loop {
+            tries.next().await?;
+            match self.make_event_type(who, name, draft.clone(), key).await? {
+                Written::Done(row) | Written::Replayed(row) => return EventType::of_row(&row),
+                Written::UidTaken => {
+                    return Err(Error::conflict(format!("event type \"{name}\" exists already.")));
+                }
+                Written::Outrun => {}
+            }
+        }
+    }
+
+    /// Writes a new event type, or brings back the archived one of the name.
+    pub(super) async fn make_event_type(
+        &self,
+        who: &Admin,
+        name: &str,
+        draft: EventTypeDraft,
+        key: Option<RequestKey>,
+    ) -> Result<Written, Error> {
         let now = self.now();
         let archived = self.directory().event_type(who.environment, name).filter(|found| found.doc.archived);
         let change = match archived {
@@ -37,11 +58,6 @@ impl Service {
                 &draft.into_doc(now, now),
             )?,
         };
-        match self.write(change.with_key(key)).await? {
-            Written::Done(row) | Written::Replayed(row) => EventType::of_row(&row),
-            Written::Outrun | Written::UidTaken(_) => {
-                Err(Error::conflict(format!("event type \"{name}\" exists already.")))
-            }
-        }
+        self.write(change.with_key(key)).await
     }
 }

@@ -2,12 +2,7 @@
 
 use gonets_store::entity::EventTypeDoc;
 
-use crate::{
-    access::Caller,
-    error::Error,
-    service::Service,
-    write::{Change, TRIES, outrun},
-};
+use crate::{access::Caller, error::Error, service::Service, write::Change};
 
 impl Service {
     /// Archives it; with `expunge` it is gone and its name free.
@@ -16,7 +11,9 @@ impl Service {
     /// [`Error::Forbidden`] for a token of an application.
     pub async fn delete_event_type(&self, caller: &Caller, name: &str, expunge: bool) -> Result<(), Error> {
         caller.admin()?;
-        for _ in 0..TRIES {
+        let mut tries = self.tries_named(name);
+        loop {
+            tries.next().await?;
             let found = self.event_type(caller, name)?;
             let change = if expunge {
                 Change::delete(&found.row)
@@ -28,6 +25,5 @@ impl Service {
                 return Ok(());
             }
         }
-        Err(outrun())
     }
 }

@@ -17,7 +17,7 @@ impl Service {
     ) -> Listed<EventType> {
         let mut all = self.directory().event_types(who.environment());
         all.retain(|one| include_archived || !one.doc.archived);
-        let paged = request.cut_names(all, |one| &one.name);
+        let paged = request.cut_names(all, |one| &one.name, |one| one.row.doc.len());
         request.listed(paged, |one| one.name.clone(), |one| EventType::of(&one))
     }
 }

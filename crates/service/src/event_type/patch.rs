@@ -3,12 +3,7 @@
 use serde_json::Value;
 
 use super::{EventType, EventTypeDraft};
-use crate::{
-    access::Caller,
-    error::Error,
-    service::Service,
-    write::{Change, TRIES, outrun},
-};
+use crate::{access::Caller, error::Error, service::Service, write::Change};
 
 /// What is to change: `None` keeps, `Some(None)` takes away.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,7 +25,9 @@ impl Service {
         patch: EventTypePatch,
     ) -> Result<EventType, Error> {
         caller.admin()?;
-        for _ in 0..TRIES {
+        let mut tries = self.tries_named(name);
+        loop {
+            tries.next().await?;
             let found = self.event_type(caller, name)?;
             let (doc, patch) = (found.doc.clone(), patch.clone());
             let draft = EventTypeDraft {
@@ -47,6 +44,5 @@ impl Service {
                 return EventType::of_row(&row);
             }
         }
-        Err(outrun())
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     application::Created,
     error::Error,
     service::Service,
-    write::{Change, TRIES, outrun},
+    write::{Change, Written},
 };
 
 impl Service {
@@ -20,9 +20,17 @@ impl Service {
     ) -> Result<Created<EventType>, Error> {
         let admin = caller.admin()?;
         draft.check(name)?;
-        for _ in 0..TRIES {
+        let mut tries = self.tries_named(name);
+        loop {
+            tries.next().await?;
             let Ok(found) = self.event_type(caller, name) else {
-                return self.create_event_type(&admin, name, draft, None).await.map(Created::New);
+                match self.make_event_type(&admin, name, draft.clone(), None).await? {
+                    Written::Done(row) | Written::Replayed(row) => {
+                        return EventType::of_row(&row).map(Created::New);
+                    }
+                    // Someone else made it meanwhile.
+                    Written::UidTaken | Written::Outrun => continue,
+                }
             };
             let doc = draft.clone().into_doc(found.doc.created_at, self.now());
             if let Some(row) = self.rewrite(Change::replace(&found.row, found.row.uid.clone(), &doc)?).await?
@@ -30,6 +38,5 @@ impl Service {
                 return EventType::of_row(&row).map(Created::Existing);
             }
         }
-        Err(outrun())
     }
 }

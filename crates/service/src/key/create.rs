@@ -5,6 +5,7 @@ use std::time::Duration;
 use gonets_core::{
     ids::{AppNo, EnvironmentNo},
     limits,
+    time::Timestamp,
 };
 use gonets_store::entity::{EntityKind, KeyDoc};
 
@@ -14,7 +15,7 @@ use crate::{
     error::Error,
     field::Fields,
     service::Service,
-    write::{Change, Written, outrun},
+    write::{Change, Written},
 };
 
 /// The longest life that a key may be given; `None` of it lives until it is revoked.
@@ -28,6 +29,8 @@ pub struct KeyDraft {
     pub application: Option<String>,
     /// Seconds until it expires.
     pub expires_in_s: Option<u32>,
+    /// When it expires, instead.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// A key with its token, which is shown this once.
@@ -48,14 +51,26 @@ impl Service {
         let mut fields = Fields::default();
         fields.full_text("name", &draft.name, limits::NAME_CHARS);
         fields.within("expiresIn", draft.expires_in_s, 1, LIFE_MAX_S);
+        let now = self.now();
+        let life = draft.expires_in_s.map(|seconds| Duration::from_secs(seconds.into()));
+        let expires_at = draft.expires_at.or(life.map(|life| now + life));
+        if draft.expires_at.is_some() && life.is_some() {
+            fields.wrong("expiresAt", "expiresAt and expiresIn say the same thing. Give one of them.");
+        } else if draft.expires_at.is_some_and(|at| at <= now) {
+            fields.wrong("expiresAt", format!("expiresAt is over: it is {now} now."));
+        } else if draft.expires_at.is_some_and(|at| at.since(now) > Duration::from_secs(LIFE_MAX_S.into())) {
+            fields.wrong(
+                "expiresAt",
+                "expiresAt is over ten years ahead. Choose an earlier instant, or leave it out.",
+            );
+        }
         fields.done()?;
         let app = match &draft.application {
             Some(name) => Some(self.app(caller, name)?.app.no),
             None => None,
         };
-        let life = draft.expires_in_s.map(|seconds| Duration::from_secs(seconds.into()));
         let token = token::generate()?;
-        let key = self.keep_key(admin.environment, &draft.name, &token, app, life).await?;
+        let key = self.keep_key(admin.environment, &draft.name, &token, app, expires_at).await?;
         Ok(NewKey { key, token })
     }
 
@@ -88,7 +103,7 @@ impl Service {
         name: &str,
         token: &str,
         app: Option<AppNo>,
-        life: Option<Duration>,
+        expires_at: Option<Timestamp>,
     ) -> Result<Key, Error> {
         let now = self.now();
         let doc = KeyDoc {
@@ -96,13 +111,13 @@ impl Service {
             created_at: now,
             token_hash: token::Hash::of(token).hex().to_owned(),
             app,
-            expires_at: life.map(|life| now + life),
+            expires_at,
             hint: token::hint(token),
         };
         let change = Change::create(EntityKind::Key, self.next_no()?, environment, None, &doc)?;
         match self.write(change).await? {
             Written::Done(row) | Written::Replayed(row) => Ok(Key::of(self.engine().ids(), &row, &doc)),
-            Written::Outrun | Written::UidTaken(_) => Err(outrun()),
+            Written::Outrun | Written::UidTaken => Err(Error::Contended),
         }
     }
 }

@@ -16,7 +16,12 @@ impl Service {
     pub fn list_keys(&self, who: &Admin, request: &PageRequest) -> Result<Listed<Key>, Error> {
         let ids = self.engine().ids();
         let page = request.of_ids(ids, IdKind::Key)?;
-        let paged = cut_numbers(&page, self.directory().keys(who.environment), |key| key.row.no.0);
+        let paged = cut_numbers(
+            &page,
+            self.directory().keys(who.environment),
+            |key| key.row.no.0,
+            |key| key.row.doc.len(),
+        );
         Ok(request.listed(
             paged,
             |key| ids.encode(IdKind::Key, u64::from(key.row.no.0)),

@@ -11,7 +11,7 @@ use gonets_store::{
 
 use super::{Message, MessageFilter, Status};
 use crate::{
-    access::AppAccess,
+    access::Reader,
     endpoint::Endpoint,
     error::Error,
     page::{Listed, PageRequest, cut_numbers},
@@ -47,9 +47,9 @@ pub struct EndpointMessageFilter {
 }
 
 impl EndpointMessageFilter {
-    fn takes(&self, delivery: &DeliveryRecord, message: &MessageRecord) -> bool {
+    fn takes(&self, status: Status, message: &MessageRecord) -> bool {
         let at = message.id.accepted_at();
-        self.status.is_none_or(|status| status == Status::of(delivery).0)
+        self.status.is_none_or(|wanted| status == wanted)
             && self.message.before.is_none_or(|before| at < before)
             && self.message.after.is_none_or(|after| after < at)
             && self.message.takes_type(&message.event_type)
@@ -64,7 +64,7 @@ impl Service {
     /// [`Error::NotFound`] when there is no such message.
     pub async fn list_message_endpoints(
         &self,
-        who: &AppAccess,
+        who: &Reader,
         message: &str,
         request: &PageRequest,
     ) -> Result<Listed<AtEndpoint>, Error> {
@@ -75,13 +75,19 @@ impl Service {
         let numbers: Vec<_> = endpoints.iter().map(|endpoint| endpoint.no).collect();
         let mut deliveries = self.engine().ask(move |store| store.deliveries_of(message, &numbers)).await?;
         deliveries.sort_by_key(|delivery| delivery.endpoint);
-        let paged = cut_numbers(&page, deliveries, |delivery| delivery.endpoint.0);
+        let endpoint_of = |delivery: &DeliveryRecord| {
+            let at = endpoints.binary_search_by_key(&delivery.endpoint, |endpoint| endpoint.no).ok()?;
+            Some(&endpoints[at])
+        };
+        let weight = |delivery: &DeliveryRecord| endpoint_of(delivery).map_or(0, |one| one.row.doc.len());
+        let paged = cut_numbers(&page, deliveries, |delivery| delivery.endpoint.0, weight);
+        let now = self.now();
         let listed = request.listed(
             paged,
             |delivery| ids.endpoint(delivery.endpoint),
             |delivery| {
-                let (status, next_attempt) = Status::of(&delivery);
-                let endpoint = endpoints.iter().find(|endpoint| endpoint.no == delivery.endpoint)?;
+                let endpoint = endpoint_of(&delivery)?;
+                let (status, next_attempt) = Status::of(&delivery, endpoint.is_disabled(), now);
                 Some(AtEndpoint { endpoint: Endpoint::of(ids, endpoint), status, next_attempt })
             },
         );
@@ -100,20 +106,23 @@ impl Service {
     /// [`Error::NotFound`] when there is no such endpoint.
     pub async fn list_endpoint_messages(
         &self,
-        who: &AppAccess,
+        who: &Reader,
         endpoint: &str,
         request: &PageRequest,
         filter: EndpointMessageFilter,
     ) -> Result<Listed<MessageAt>, Error> {
         let ids = self.engine().ids();
         let page = request.of_ids(ids, IdKind::Message)?;
-        let endpoint = self.endpoint(who, endpoint)?.no;
-        let looked = self.engine().ask(move |store| look_through(store, endpoint, page, &filter)).await?;
+        let endpoint = self.endpoint_read(who, endpoint)?;
+        let (no, is_disabled, now) = (endpoint.no, endpoint.is_disabled(), self.now());
+        let standing = move |delivery: &DeliveryRecord| Status::of(delivery, is_disabled, now);
+        let look = move |store: &dyn Queries| look_through(store, no, page, &filter, standing);
+        let looked = self.engine().ask(look).await?;
         let listed = request.listed(
             looked.found,
             |(delivery, _)| ids.message(delivery.message),
             |(delivery, record)| {
-                let (status, next_attempt) = Status::of(&delivery);
+                let (status, next_attempt) = standing(&delivery);
                 MessageAt { message: Message::of(ids, record), status, next_attempt }
             },
         );
@@ -138,8 +147,9 @@ fn look_through(
     endpoint: EndpointNo,
     page: Page,
     filter: &EndpointMessageFilter,
+    standing: impl Fn(&DeliveryRecord) -> (Status, Option<Timestamp>),
 ) -> Answer<Looked> {
-    let mut rows = Vec::new();
+    let mut filling = page.filling();
     let mut reading = Page { limit: READ_AT_ONCE.max(page.limit), ..start(page, &filter.message) };
     let mut looked = 0;
     loop {
@@ -149,7 +159,8 @@ fn look_through(
             found.rows.reverse();
         }
         let ids: Vec<MessageId> = found.rows.iter().map(|delivery| delivery.message).collect();
-        let mut messages = store.messages_shown(&ids)?;
+        // Payloads only of those that are shown: a page of the others may be large, too.
+        let mut messages = store.messages_shown(&ids, false)?;
         messages.sort_by_key(|message| message.id);
         looked += ids.len();
         reading.after = ids.last().map(|id| id.0).or(reading.after);
@@ -157,14 +168,24 @@ fn look_through(
             let Ok(at) = messages.binary_search_by_key(&delivery.message, |message| message.id) else {
                 continue;
             };
-            if filter.takes(&delivery, &messages[at]) {
-                rows.push((delivery, messages[at].clone()));
+            if !filter.takes(standing(&delivery).0, &messages[at]) {
+                continue;
+            }
+            let mut message = messages[at].clone();
+            if filter.message.with_payload {
+                let shown = store.messages_shown(&[message.id], true)?.pop();
+                message.payload = shown.and_then(|message| message.payload);
+            }
+            let bytes = message.content_bytes();
+            filling.push((delivery, message), bytes);
+            if filling.is_over() {
+                break;
             }
         }
-        let is_full = rows.len() > page.limit as usize;
+        let is_full = filling.is_over();
         if is_full || !found.more || looked >= LOOKED_THROUGH {
             let stopped_at = (found.more && !is_full).then_some(reading.after).flatten().map(MessageId);
-            let mut found = page.cut(rows);
+            let mut found = filling.paged();
             found.more |= stopped_at.is_some();
             return Ok(Looked { found, stopped_at });
         }
@@ -220,11 +241,12 @@ mod tests {
             message: MessageFilter { event_types: vec!["rare".into()], ..MessageFilter::default() },
             status: None,
         };
+        let pending = |_: &DeliveryRecord| (Status::Pending, None);
         for (order, backwards) in [(Order::Descending, false), (Order::Ascending, true)] {
-            let page = Page { limit: 2, order, after: None, backwards };
+            let page = Page { limit: 2, order, after: None, backwards, bytes: usize::MAX };
             let look = |after: Option<MessageId>| {
                 let page = Page { after: after.map(|id| id.0), ..page };
-                look_through(trial.ask(), EndpointNo(7), page, &filter).unwrap()
+                look_through(trial.ask(), EndpointNo(7), page, &filter, pending).unwrap()
             };
             let first = look(None);
             assert!(first.found.rows.is_empty() && first.found.more);

@@ -4,7 +4,7 @@ use gonets_core::ids::IdKind;
 
 use super::{Message, MessageFilter};
 use crate::{
-    access::AppAccess,
+    access::Reader,
     error::Error,
     page::{Listed, PageRequest},
     service::Service,
@@ -15,7 +15,7 @@ impl Service {
     /// [`Error::TooLong`] when the filter leaves too much to look through.
     pub async fn list_messages(
         &self,
-        who: &AppAccess,
+        who: &Reader,
         request: &PageRequest,
         filter: MessageFilter,
     ) -> Result<Listed<Message>, Error> {

@@ -5,8 +5,10 @@
 //! Routing is done outside the store on the application as it stands in memory; the commit guards
 //! that version, and on [`Rejected::Stale`] the message is routed again.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use gonets_core::{critical, ids::MessageId, limits, names::NameKind, time::Timestamp};
+use gonets_core::{critical, duration, ids::MessageId, limits, names::NameKind, time::Timestamp};
 use gonets_engine::directory::App;
 use gonets_store::{
     record::MessageMeta,
@@ -14,14 +16,9 @@ use gonets_store::{
 };
 
 use super::route;
-use crate::{
-    access::Producer,
-    error::Error,
-    field::Fields,
-    idempotency::RequestKey,
-    service::Service,
-    write::{TRIES, outrun},
-};
+use crate::{access::Producer, error::Error, field::Fields, idempotency::RequestKey, service::Service};
+
+const SECONDS_PER_DAY: u64 = 24 * 3600;
 
 /// A message to be accepted.
 #[derive(Debug, Clone, Default)]
@@ -51,18 +48,26 @@ pub struct Posted {
 }
 
 impl NewMessage {
-    fn check(&self, payload_limit: usize) -> Result<(), Error> {
+    fn check(&self, payload_limit: usize, max_age: Duration, now: Timestamp) -> Result<(), Error> {
         if self.payload.len() > payload_limit {
             return Err(Error::TooLarge { bytes: self.payload.len(), limit: payload_limit });
         }
         let mut fields = Fields::default();
         fields.name("eventType", NameKind::EventType, &self.event_type);
         if let Some(event_id) = &self.event_id {
-            fields.name("eventId", NameKind::EventId, event_id);
+            fields.own_name("eventId", NameKind::EventId, event_id);
         }
         fields.name_list("channels", NameKind::Channel, &self.channels, limits::CHANNELS);
         fields.name_list("tags", NameKind::Tag, &self.tags, limits::TAGS);
         fields.not_yet("payloadRetentionHours", self.retention_hours.is_some());
+        // Its age counts from then (R7): what lies further off would never be late.
+        if let Some(at) = self.deliver_at.filter(|at| at.since(now) > max_age) {
+            let most = spoken(max_age);
+            fields.wrong(
+                "deliverAt",
+                format!("deliverAt is {at}, and at most {most} ahead are taken (max_age of the profile)."),
+            );
+        }
         if let Some(version) = &self.api_version {
             fields.full_text("apiVersion", version, limits::NAME_CHARS);
         }
@@ -112,6 +117,14 @@ impl NewMessage {
     }
 }
 
+/// A duration as a sentence has it: in days where it is whole ones.
+fn spoken(duration: Duration) -> String {
+    match (duration.as_secs() / SECONDS_PER_DAY, duration.as_secs() % SECONDS_PER_DAY) {
+        (days, 0) if days > 1 => format!("{days} days"),
+        _ => duration::format(duration),
+    }
+}
+
 impl Service {
     /// Accepts a message: when this returns, it is on disk. The same request repeated under its
     /// idempotency key gets the same answer: id and time are those of the first, and all else of
@@ -126,23 +139,24 @@ impl Service {
         message: &NewMessage,
         key: Option<RequestKey>,
     ) -> Result<Posted, Error> {
-        message.check(self.settings().payload_bytes)?;
+        message.check(self.settings().payload_bytes, who.app.profile.max_age, self.now())?;
         let meta = message.meta()?;
         let mut accept = message.accept(&who.app, meta, key);
-        for _ in 0..TRIES {
+        let mut tries = None;
+        loop {
             match self.engine().commit(Tx::Accept(Box::new(accept))).await? {
                 Ok(Made::Message(id) | Made::ReplayedMessage(id)) => return Ok(self.posted(id)),
                 Ok(other) => {
                     return Err(Error::internal(format!("the store answered a message with {other:?}")));
                 }
                 Err(Rejected::Stale) => {
+                    tries.get_or_insert_with(|| self.tries_about(who.app.no)).next().await?;
                     let app = self.directory().app(who.app.no).filter(|app| !app.row.deleted);
                     accept = message.accept(&*app.ok_or(Error::Deleted)?, message.meta()?, key);
                 }
                 Err(rejected) => return Err(rejected.into()),
             }
         }
-        Err(outrun())
     }
 
     fn posted(&self, id: MessageId) -> Posted {
@@ -154,6 +168,9 @@ impl Service {
 mod tests {
     use super::*;
 
+    const MONTH: Duration = Duration::from_secs(30 * SECONDS_PER_DAY);
+    const NOW: Timestamp = Timestamp::from_millis(1_000);
+
     fn message() -> NewMessage {
         NewMessage {
             event_type: "order.paid".into(),
@@ -164,8 +181,8 @@ mod tests {
 
     #[test]
     fn a_payload_over_the_limit_is_told_with_the_limit() {
-        assert!(message().check(7).is_ok());
-        let error = message().check(6).unwrap_err();
+        assert!(message().check(7, MONTH, NOW).is_ok());
+        let error = message().check(6, MONTH, NOW).unwrap_err();
         assert_eq!(error.code(), "payload_too_large");
         assert!(error.to_string().contains("at most 6"), "{error}");
     }
@@ -177,12 +194,21 @@ mod tests {
             NewMessage { event_type: "order paid".into(), ..message() },
             NewMessage { event_type: String::new(), ..message() },
             NewMessage { event_id: Some("a\0".into()), ..message() },
+            NewMessage { event_id: Some("msg_00000000000000000000000000".into()), ..message() },
             NewMessage { channels: six.clone(), ..message() },
             NewMessage { tags: six.clone(), ..message() },
             NewMessage { retention_hours: Some(24), ..message() },
         ] {
-            assert_eq!(bad.check(100).unwrap_err().code(), "validation_error", "{bad:?}");
+            assert_eq!(bad.check(100, MONTH, NOW).unwrap_err().code(), "validation_error", "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_message_may_be_for_later_but_not_for_after_its_age() {
+        let at = |at| NewMessage { deliver_at: Some(at), ..message() }.check(100, MONTH, NOW);
+        assert!(at(NOW + MONTH).is_ok() && at(Timestamp::from_millis(0)).is_ok());
+        let error = at(NOW + MONTH + Duration::from_millis(1)).unwrap_err().to_string();
+        assert!(error.starts_with("deliverAt is 1970-01-31T") && error.contains("30 days"), "{error}");
     }
 
     #[test]

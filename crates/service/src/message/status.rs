@@ -38,14 +38,20 @@ impl Status {
         }
     }
 
-    /// The status of a delivery, and when it is tried next.
-    pub(super) fn of(delivery: &DeliveryRecord) -> (Self, Option<Timestamp>) {
+    /// The status of a delivery, and when it is tried next: nothing is, where it is held at a
+    /// disabled endpoint, and a time that is over says nothing about when.
+    pub(super) fn of(
+        delivery: &DeliveryRecord,
+        is_disabled: bool,
+        now: Timestamp,
+    ) -> (Self, Option<Timestamp>) {
         match delivery.state {
             DeliveryState::Fresh => (Self::Pending, None),
-            DeliveryState::Waiting { due, .. } if delivery.progress.attempts > 0 => {
-                (Self::Sending, Some(due))
+            DeliveryState::Waiting { .. } if is_disabled => (Self::Pending, None),
+            DeliveryState::Waiting { due, .. } => {
+                let status = if delivery.progress.attempts > 0 { Self::Sending } else { Self::Pending };
+                (status, Some(due).filter(|due| *due > now))
             }
-            DeliveryState::Waiting { due, .. } => (Self::Pending, Some(due)),
             DeliveryState::Settled { state, .. } => (
                 match state {
                     SettledState::Delivered => Self::Success,
@@ -68,9 +74,38 @@ mod tests {
 
     use super::*;
 
-    fn status(attempts: u32, state: DeliveryState) -> (Status, Option<Timestamp>) {
+    const NOW: Timestamp = Timestamp::from_millis(5);
+
+    fn delivery(attempts: u32, state: DeliveryState) -> DeliveryRecord {
         let progress = Progress { attempts, ..Progress::default() };
-        Status::of(&DeliveryRecord { message: MessageId(1), endpoint: EndpointNo(2), progress, state })
+        DeliveryRecord { message: MessageId(1), endpoint: EndpointNo(2), progress, state }
+    }
+
+    fn status(attempts: u32, state: DeliveryState) -> (Status, Option<Timestamp>) {
+        Status::of(&delivery(attempts, state), false, NOW)
+    }
+
+    #[test]
+    fn what_is_held_at_a_disabled_endpoint_is_pending_without_a_time() {
+        for due in [Timestamp::from_millis(1), Timestamp::from_millis(9)] {
+            let waiting = delivery(3, DeliveryState::Waiting { due, rule: Rule::OutageLadder });
+            assert_eq!(Status::of(&waiting, true, NOW), (Status::Pending, None));
+        }
+        let fresh = delivery(0, DeliveryState::Fresh);
+        assert_eq!(Status::of(&fresh, true, NOW), (Status::Pending, None));
+        let cancelled = DeliveryState::Settled {
+            state: SettledState::Cancelled,
+            reason: None,
+            at: NOW,
+            last_status: None,
+        };
+        assert_eq!(Status::of(&delivery(3, cancelled), true, NOW), (Status::Canceled, None));
+    }
+
+    #[test]
+    fn a_time_that_is_over_is_not_told_as_the_next() {
+        let over = DeliveryState::Waiting { due: NOW, rule: Rule::OutageLadder };
+        assert_eq!(status(1, over), (Status::Sending, None));
     }
 
     #[test]

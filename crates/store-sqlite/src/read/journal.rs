@@ -25,8 +25,8 @@ impl Journal for SqliteReaders {
         })
     }
 
-    fn messages_shown(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
-        self.read(|conn| lanes::messages(conn, ids))
+    fn messages_shown(&self, ids: &[MessageId], with_payload: bool) -> Answer<Vec<MessageRecord>> {
+        self.read(|conn| lanes::messages(conn, ids, with_payload))
     }
 
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>> {
@@ -83,8 +83,7 @@ fn messages_of(
     page: &Page,
     filter: &MessageFilter,
 ) -> rusqlite::Result<Paged<MessageRecord>> {
-    let wanted = page.limit as usize + 1;
-    let mut found = Vec::new();
+    let mut filling = page.filling();
     for (place, range) in Range::of(page, filter.before, filter.after).split(indexed(conn)?.0) {
         let sql = match place {
             Place::Index => "SELECT id, type FROM message_by_app WHERE app = ?1 AND id > ?2 AND id < ?3",
@@ -92,17 +91,20 @@ fn messages_of(
         };
         let mut statement = conn.prepare_cached(&range.ordered(sql, "id"))?;
         let mut rows = statement.query((app.0, range.low, range.high))?;
-        while found.len() < wanted
+        while !filling.is_over()
             && let Some(row) = rows.next()?
         {
             if !filter.takes_type(row.get_ref(1)?.as_str()?) {
                 continue;
             }
             let message = lanes::message(conn, message_id(row.get(0)?), filter.with_payload)?;
-            found.extend(message.filter(|message| filter.takes_meta(&message.meta)));
+            if let Some(message) = message.filter(|message| filter.takes_meta(&message.meta)) {
+                let bytes = message.content_bytes();
+                filling.push(message, bytes);
+            }
         }
     }
-    Ok(page.cut(found))
+    Ok(filling.paged())
 }
 
 fn attempt(conn: &Connection, id: i64) -> rusqlite::Result<Option<AttemptRecord>> {
@@ -123,13 +125,12 @@ fn attempts_of_message(
     if !message_taken(conn, message, filter)? {
         return Ok(page.cut(Vec::new()));
     }
-    let wanted = page.limit as usize + 1;
-    let mut found = Vec::new();
+    let mut filling = page.filling();
     let range = Range::of(page, filter.before, filter.after);
     let sql = "SELECT id, endpoint FROM attempt_of WHERE msg = ?1 AND id > ?2 AND id < ?3";
     let mut statement = conn.prepare_cached(&range.ordered(sql, "id"))?;
     let mut rows = statement.query((int(message.0), range.low, range.high))?;
-    while found.len() < wanted
+    while !filling.is_over()
         && let Some(row) = rows.next()?
     {
         let at: u32 = row.get(1)?;
@@ -137,9 +138,12 @@ fn attempts_of_message(
             continue;
         }
         let attempt = attempt(conn, row.get(0)?)?;
-        found.extend(attempt.filter(|one| filter.takes(one.endpoint, one.outcome, one.status)));
+        if let Some(attempt) = attempt.filter(|one| filter.takes(one.endpoint, one.outcome, one.status)) {
+            let bytes = attempt.content_bytes();
+            filling.push(attempt, bytes);
+        }
     }
-    Ok(page.cut(found))
+    Ok(filling.paged())
 }
 
 fn attempts_of_endpoint(
@@ -148,8 +152,7 @@ fn attempts_of_endpoint(
     page: &Page,
     filter: &AttemptFilter,
 ) -> rusqlite::Result<Paged<AttemptRecord>> {
-    let wanted = page.limit as usize + 1;
-    let mut found = Vec::new();
+    let mut filling = page.filling();
     for (place, range) in Range::of(page, filter.before, filter.after).split(indexed(conn)?.1) {
         let sql = match place {
             Place::Index => {
@@ -161,7 +164,7 @@ fn attempts_of_endpoint(
         };
         let mut statement = conn.prepare_cached(&range.ordered(sql, "id"))?;
         let mut rows = statement.query((endpoint.0, range.low, range.high))?;
-        while found.len() < wanted
+        while !filling.is_over()
             && let Some(row) = rows.next()?
         {
             let outcome: Outcome = row::outcome(row, 1)?;
@@ -170,11 +173,12 @@ fn attempts_of_endpoint(
             }
             let Some(attempt) = attempt(conn, row.get(0)?)? else { continue };
             if message_taken(conn, attempt.message, filter)? {
-                found.push(attempt);
+                let bytes = attempt.content_bytes();
+                filling.push(attempt, bytes);
             }
         }
     }
-    Ok(page.cut(found))
+    Ok(filling.paged())
 }
 
 /// Whether a filter takes the attempts of a message for what the message is.

@@ -85,7 +85,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn messages(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
-        self.read_for_delivery(|conn| messages(conn, ids))
+        self.read_for_delivery(|conn| messages(conn, ids, true))
     }
 
     fn unrouted(&self, app: AppNo, limit: u32) -> Answer<Vec<MessageId>> {
@@ -135,11 +135,15 @@ fn waiting(row: &Row<'_>) -> rusqlite::Result<WaitingRow> {
     })
 }
 
-/// Those that are there, with their payloads.
-pub(super) fn messages(conn: &Connection, ids: &[MessageId]) -> rusqlite::Result<Vec<MessageRecord>> {
+/// Those that are there, with their payloads if asked.
+pub(super) fn messages(
+    conn: &Connection,
+    ids: &[MessageId],
+    with_payload: bool,
+) -> rusqlite::Result<Vec<MessageRecord>> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        found.extend(message(conn, *id, true)?);
+        found.extend(message(conn, *id, with_payload)?);
     }
     Ok(found)
 }

@@ -38,7 +38,7 @@ pub fn an_accepted_message_is_in_the_lanes_of_its_endpoints(open: Open<'_>) {
     }
     assert_eq!(trial.fresh(9), []);
     let found = trial.ask().messages(&[MessageId(5), id]).expect("an answer");
-    let shown = trial.ask().messages_shown(&[MessageId(5), id]).expect("an answer");
+    let shown = trial.ask().messages_shown(&[MessageId(5), id], true).expect("an answer");
     assert_eq!(format!("{shown:?}"), format!("{found:?}"), "people are shown the same");
     assert_eq!(found.len(), 1, "what is not there is left out");
     let record = &found[0];

@@ -32,15 +32,19 @@ fn walk<T: Debug>(expected: &[u64], ask: impl Fn(&Page) -> Answer<Paged<T>>, id:
         }
         let mut after = None;
         for (at, chunk) in expected.chunks(2).enumerate() {
-            let (rows, more) = get(Page { limit: 2, order, after, backwards: false });
+            let (rows, more) = get(Page { limit: 2, order, after, backwards: false, bytes: usize::MAX });
             assert_eq!(rows, chunk, "page {at} {order:?}");
             assert_eq!(more, (at + 1) * 2 < expected.len(), "page {at} {order:?}");
             after = rows.last().copied();
         }
-        assert_eq!(get(Page { limit: 2, order, after, backwards: false }), (vec![], false));
+        assert_eq!(
+            get(Page { limit: 2, order, after, backwards: false, bytes: usize::MAX }),
+            (vec![], false)
+        );
         for end in (1..expected.len()).rev() {
             let start = end.saturating_sub(2);
-            let back = Page { limit: 2, order, after: Some(expected[end]), backwards: true };
+            let back =
+                Page { limit: 2, order, after: Some(expected[end]), backwards: true, bytes: usize::MAX };
             assert_eq!(get(back), (expected[start..end].to_vec(), start > 0), "before {end} {order:?}");
         }
         assert_eq!(get(page(100, order)), (expected, false));
@@ -123,6 +127,54 @@ pub fn messages_are_filtered_by_type_channel_tag_and_time(open: Open<'_>) {
         let rows = trial.ask().messages_of(app, &page(9, Order::Ascending), &filter).expect("an answer").rows;
         assert!(rows.iter().all(|one| one.payload.is_some() == with_payload));
     }
+}
+
+/// Pages of a list one after the other, as far as it goes; each is what was asked and its ids.
+fn pages<T: Debug>(
+    first: Page,
+    ask: impl Fn(&Page) -> Answer<Paged<T>>,
+    id: impl Fn(&T) -> u64,
+) -> Vec<Vec<u64>> {
+    let (mut pages, mut page) = (Vec::new(), first);
+    loop {
+        let paged = ask(&page).expect("an answer");
+        let rows: Vec<u64> = paged.rows.iter().map(&id).collect();
+        // The next page begins behind the last row; backwards, before the first.
+        page.after = if page.backwards { rows.first() } else { rows.last() }.copied().or(page.after);
+        pages.push(rows);
+        if !paged.more {
+            return pages;
+        }
+    }
+}
+
+pub fn pages_end_early_rather_than_carry_too_much(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let mut all = Vec::new();
+    // The fourth has more than a page may carry: it has a page of its own.
+    for bytes in [40, 40, 40, 500, 10, 90] {
+        let payload = bytes::Bytes::from(vec![b'1'; bytes]);
+        all.push(made_message(&trial.one(Accept { payload, meta: vec![], ..accept(app, &[7]) }.tx())).0);
+        trial.pass(Duration::from_millis(1));
+    }
+    let filter = MessageFilter { with_payload: true, ..Default::default() };
+    let ask = |page: &Page| trial.ask().messages_of(app, page, &filter);
+    for (order, expected) in [
+        (Order::Ascending, vec![vec![0, 1], vec![2], vec![3], vec![4, 5]]),
+        (Order::Descending, vec![vec![5, 4], vec![3], vec![2, 1], vec![0]]),
+    ] {
+        let page = Page { bytes: 100, ..page(10, order) };
+        let expected: Vec<Vec<u64>> =
+            expected.iter().map(|page| page.iter().map(|at: &usize| all[*at]).collect()).collect();
+        assert_eq!(pages(page, ask, |one| one.id.0), expected, "{order:?}");
+    }
+    let back = Page { bytes: 100, backwards: true, ..page(10, Order::Ascending) };
+    let expected = [vec![all[4], all[5]], vec![all[3]], vec![all[1], all[2]], vec![all[0]]];
+    assert_eq!(pages(back, ask, |one| one.id.0), expected);
+    let without = MessageFilter::default();
+    let page = Page { bytes: 100, ..page(10, Order::Ascending) };
+    assert_eq!(ids(trial.ask().messages_of(app, &page, &without), |one| one.id.0), all);
 }
 
 /// Three messages at two endpoints: the first attempt of each fails, the second succeeds.

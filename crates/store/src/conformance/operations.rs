@@ -126,5 +126,5 @@ impl Outcome {
 pub const DELIVERED: Then = Then::Settled { state: SettledState::Delivered, reason: None };
 
 pub fn page(limit: u32, order: Order) -> Page {
-    Page { limit, order, after: None, backwards: false }
+    Page { limit, order, after: None, backwards: false, bytes: usize::MAX }
 }

@@ -278,7 +278,7 @@ fn pages() -> Vec<Page> {
     let mut all = Vec::new();
     for order in [Order::Ascending, Order::Descending] {
         for (limit, after, backwards) in [(5_000, None, false), (3, None, false), (3, None, true)] {
-            all.push(Page { limit, order, after, backwards });
+            all.push(Page { limit, order, after, backwards, bytes: usize::MAX });
         }
     }
     all

@@ -19,8 +19,12 @@ impl Journal for Model {
         Ok(self.state.lock().event_keys.get(&(app.0, event_id.to_owned())).copied())
     }
 
-    fn messages_shown(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
-        self.messages(ids)
+    fn messages_shown(&self, ids: &[MessageId], with_payload: bool) -> Answer<Vec<MessageRecord>> {
+        let mut found = self.messages(ids)?;
+        if !with_payload {
+            found.iter_mut().for_each(|message| message.payload = None);
+        }
+        Ok(found)
     }
 
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>> {
@@ -33,7 +37,7 @@ impl Journal for Model {
             payload: one.payload.clone().filter(|_| filter.with_payload),
             ..one.clone()
         });
-        Ok(page.cut(shown.take(page.limit as usize + 1).collect()))
+        Ok(fill(page, shown, MessageRecord::content_bytes))
     }
 
     fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
@@ -97,6 +101,19 @@ fn within(
     ids
 }
 
+/// A page of rows that come in the order of reading.
+fn fill<T>(page: &Page, rows: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize) -> Paged<T> {
+    let mut filling = page.filling();
+    for row in rows {
+        let weight = bytes(&row);
+        filling.push(row, weight);
+        if filling.is_over() {
+            break;
+        }
+    }
+    filling.paged()
+}
+
 impl ModelState {
     fn attempts(
         &self,
@@ -114,7 +131,7 @@ impl ModelState {
                     .get(&one.message)
                     .is_some_and(|message| filter.takes_message(&message.event_type, &message.meta))
         });
-        page.cut(taken.take(page.limit as usize + 1).cloned().collect())
+        fill(page, taken.cloned(), AttemptRecord::content_bytes)
     }
 
     fn delivery(&self, key: Delivery) -> Option<DeliveryRecord> {
