@@ -12,20 +12,20 @@
 //! nobody gets a free slot past someone who may have it and has used less.
 //! Nothing polls: a lane that waits costs nothing.
 
-use std::collections::{BTreeSet, HashMap};
+mod line;
+
+use std::collections::BTreeSet;
 
 use gonets_core::{
     ids::{AppNo, EndpointNo},
     limits,
 };
 
+use self::line::{ByNo, Line};
 use crate::{cap::Speed, config::HostNo, share::Used};
 
 /// A lane in line: its place first, so that sets are ordered by it.
 type Waiter = ((Used, Used), EndpointNo, AppNo);
-
-/// How far down a line a slot looks for someone who may have it.
-const LOOK: usize = 64;
 
 /// Of a reserve, what one application's unproven lanes may hold at once.
 const UNPROVEN_ONE_IN: usize = 8;
@@ -67,14 +67,19 @@ pub(crate) enum Queue {
 #[derive(Debug)]
 pub(crate) struct Slots {
     global: Budget,
-    hosts: HashMap<HostNo, Budget>,
+    hosts: ByNo<HostNo, Budget>,
     host_limit: usize,
-    waiting: HashMap<EndpointNo, (Queue, Class, Waiter)>,
+    waiting: ByNo<EndpointNo, (Queue, Class, Waiter)>,
 }
 
 impl Slots {
     pub(crate) fn new(global: usize, host: usize) -> Self {
-        Self { global: Budget::new(global), hosts: HashMap::new(), host_limit: host, waiting: HashMap::new() }
+        Self {
+            global: Budget::new(global),
+            hosts: ByNo::default(),
+            host_limit: host,
+            waiting: ByNo::default(),
+        }
     }
 
     /// Takes a slot of both budgets, or queues the asker where it was refused.
@@ -133,7 +138,7 @@ impl Slots {
             Queue::Host(host) => self.hosts.get_mut(&host),
         };
         if let Some(budget) = budget {
-            budget.waiters[class as usize].remove(&waiter);
+            budget.waiters.remove(class, &waiter);
         }
     }
 
@@ -145,7 +150,7 @@ impl Slots {
         };
         if let Some(budget) = budget {
             let waiter = (asker.place, asker.endpoint, asker.app);
-            budget.waiters[class as usize].insert(waiter);
+            budget.waiters.insert(class, waiter);
             self.waiting.insert(asker.endpoint, (queue, class, waiter));
         }
     }
@@ -154,9 +159,9 @@ impl Slots {
 /// Who may have which part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
-    Quick = 0,
-    Unproven = 1,
-    Slow = 2,
+    Quick,
+    Unproven,
+    Slow,
 }
 
 impl Class {
@@ -175,9 +180,39 @@ struct Budget {
     reserve: usize,
     used_general: usize,
     used_reserve: usize,
-    proofs: HashMap<AppNo, usize>,
+    proofs: ByNo<AppNo, usize>,
     used_proofs: usize,
-    waiters: [BTreeSet<Waiter>; 3],
+    waiters: Waiters,
+}
+
+/// Those in line at a budget, by class.
+#[derive(Debug, Default)]
+struct Waiters {
+    quick: BTreeSet<Waiter>,
+    unproven: Line,
+    slow: BTreeSet<Waiter>,
+}
+
+impl Waiters {
+    fn insert(&mut self, class: Class, waiter: Waiter) {
+        match class {
+            Class::Quick => _ = self.quick.insert(waiter),
+            Class::Unproven => self.unproven.insert(waiter),
+            Class::Slow => _ = self.slow.insert(waiter),
+        }
+    }
+
+    fn remove(&mut self, class: Class, waiter: &Waiter) {
+        match class {
+            Class::Quick => _ = self.quick.remove(waiter),
+            Class::Unproven => self.unproven.remove(waiter),
+            Class::Slow => _ = self.slow.remove(waiter),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.quick.is_empty() && self.unproven.is_empty() && self.slow.is_empty()
+    }
 }
 
 impl Budget {
@@ -188,9 +223,9 @@ impl Budget {
             reserve,
             used_general: 0,
             used_reserve: 0,
-            proofs: HashMap::new(),
+            proofs: ByNo::default(),
             used_proofs: 0,
-            waiters: Default::default(),
+            waiters: Waiters::default(),
         }
     }
 
@@ -216,7 +251,11 @@ impl Budget {
 
     fn may_prove(&self, app: AppNo) -> bool {
         let of_app = self.proofs.get(&app).copied().unwrap_or(0);
-        self.used_proofs < self.reserve / 2 && of_app < (self.reserve / UNPROVEN_ONE_IN).max(1)
+        self.has_proofs() && of_app < (self.reserve / UNPROVEN_ONE_IN).max(1)
+    }
+
+    fn has_proofs(&self) -> bool {
+        self.used_proofs < self.reserve / 2
     }
 
     fn give(&mut self, part: Part, app: AppNo) {
@@ -250,35 +289,31 @@ impl Budget {
 
     fn next_waiter(&mut self) -> Option<Waiter> {
         let (class, waiter) = self.first_waiter()?;
-        self.waiters[class as usize].remove(&waiter);
+        self.waiters.remove(class, &waiter);
         Some(waiter)
     }
 
     /// The first in line who could have a slot now.
     fn first_waiter(&self) -> Option<(Class, Waiter)> {
-        if self.waiters.iter().all(BTreeSet::is_empty) {
-            return None;
-        }
-        if self.used_general < self.general {
-            [Class::Quick, Class::Unproven, Class::Slow]
-                .into_iter()
-                .filter_map(|class| self.waiters[class as usize].first().map(|first| (class, *first)))
-                .min_by_key(|(_, first)| *first)
+        let Waiters { quick, unproven, slow } = &self.waiters;
+        let of = |class, first: Option<Waiter>| first.map(|first| (class, first));
+        let quick = of(Class::Quick, quick.first().copied());
+        let (unproven, slow) = if self.used_general < self.general {
+            (unproven.first(), slow.first().copied())
         } else if self.used_reserve < self.reserve {
-            let quick = self.waiters[Class::Quick as usize].first().map(|first| (Class::Quick, *first));
-            let unproven = self.waiters[Class::Unproven as usize]
-                .iter()
-                .take(LOOK)
-                .find(|(_, _, app)| self.may_prove(*app))
-                .map(|first| (Class::Unproven, *first));
-            [quick, unproven].into_iter().flatten().min_by_key(|(_, first)| *first)
+            let may = |app| self.may_prove(app);
+            (self.has_proofs().then(|| unproven.first_of(may)).flatten(), None)
         } else {
-            None
-        }
+            return None;
+        };
+        [quick, of(Class::Unproven, unproven), of(Class::Slow, slow)]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(_, first)| *first)
     }
 
     fn is_unused(&self) -> bool {
-        self.used_general == 0 && self.used_reserve == 0 && self.waiters.iter().all(BTreeSet::is_empty)
+        self.used_general == 0 && self.used_reserve == 0 && self.waiters.is_empty()
     }
 }
 
@@ -314,6 +349,20 @@ mod tests {
             slots.take(HostNo(n), &asker(n, 1, Speed::Unproven));
         }
         assert!(slots.take(HostNo(5000), &asker(5000, 2, Speed::Unproven)).is_some());
+    }
+
+    #[test]
+    fn r22_a_lane_behind_a_thousand_of_an_application_that_may_not_prove_more_is_found() {
+        let mut slots = Slots::new(4_000, 64);
+        let taken = (0..1_000).filter(|n| slots.take(HOST, &asker(*n, 1, Speed::Unproven)).is_some()).count();
+        assert_eq!(taken, 48 + 2, "the general slots, and two to prove themselves");
+        // It comes behind all of them, and so it takes what is left for those who prove themselves.
+        let late = asker(5_000, 2, Speed::Unproven);
+        let grant = slots.take(HOST, &late).expect("proofs are left for another application");
+        assert_eq!(slots.next(Queue::Host(HOST)), None, "the first application has its share");
+        slots.give_back(HOST, late.app, grant);
+        slots.wait(Queue::Host(HOST), &late);
+        assert_eq!(slots.next(Queue::Host(HOST)), Some((late.endpoint, late.place)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! - [`Sqlite::open`] gives the two halves: [`SqliteEngine`] for the committer's thread and
 //!   [`SqliteReaders`] for whoever asks.
 //! - `writer`: one batch, one durable transaction. `tend`: upkeep between batches.
+//!   `checkpoint`: the log, moved into the file beside the writer.
 //! - `read`: the queries, each in a short read transaction over index and tail.
 //! - `schema`, `migrations/`: the layout, and why a table is keyed as it is.
 //!
@@ -11,6 +12,7 @@
 //! This crate decides no rule and knows no document.
 
 mod backup;
+mod checkpoint;
 mod error;
 mod lock;
 mod open;
@@ -20,6 +22,7 @@ mod schema;
 mod tend;
 mod writer;
 
+pub use checkpoint::Checkpoints;
 pub use error::OpenError;
 pub use open::{Options, Sqlite};
 pub use read::SqliteReaders;

@@ -10,7 +10,10 @@ use std::{
 
 use gonets_core::time::Clock;
 
-use crate::{backup, error::OpenError, lock::Lock, read::SqliteReaders, schema, writer::SqliteEngine};
+use crate::{
+    backup, checkpoint::Checkpoints, error::OpenError, lock::Lock, read::SqliteReaders, schema,
+    writer::SqliteEngine,
+};
 
 /// How a store is opened.
 #[derive(Clone)]
@@ -21,11 +24,13 @@ pub struct Options {
     pub readers: usize,
     /// A read over this is given up: it would keep the log from starting over.
     pub read_limit: Duration,
+    /// Who moves the log into the file.
+    pub checkpoints: Checkpoints,
 }
 
 impl Options {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, readers: 3, read_limit: Duration::from_secs(1) }
+        Self { clock, readers: 3, read_limit: Duration::from_secs(1), checkpoints: Checkpoints::Aside }
     }
 }
 
@@ -43,7 +48,7 @@ impl Sqlite {
         let lock = Lock::take(dir)?;
         let failed = |cause| OpenError::Sqlite { dir: dir.to_owned(), cause };
         let conn = schema::writer(dir)?;
-        let engine = SqliteEngine::start(dir, conn, lock).map_err(failed)?;
+        let engine = SqliteEngine::start(dir, conn, lock, options.checkpoints).map_err(failed)?;
         let readers = SqliteReaders::start(dir, options).map_err(failed)?;
         Ok((engine, Arc::new(readers)))
     }

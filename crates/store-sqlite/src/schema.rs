@@ -36,7 +36,7 @@ pub(crate) fn for_its_owner(file: &Path) -> std::io::Result<()> {
 }
 
 /// FULL: a commit is on disk when it returns. No mmap: a failed read is an error, not a signal.
-/// Checkpoints are the writer's own work (`tend`), so no commit of a caller pays for one.
+/// Checkpoints are nobody else's work than upkeep's (`tend`), so no commit of a caller pays for one.
 fn set_up_writer(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(128);
     conn.execute_batch(

@@ -1,4 +1,5 @@
-//! Upkeep: the owner-keyed indexes behind the journal, checkpoints, keys that have expired.
+//! Upkeep: the owner-keyed indexes behind the journal, keys that have expired. The log is
+//! [`crate::checkpoint`]'s.
 //!
 //! Up to [`BLOCK`] rows of the tail are sorted by owner in memory and inserted in slices, so that a
 //! slice touches few leaves; `indexed` moves when the block is whole. A crash in between costs a
@@ -9,19 +10,14 @@
 //! tail is longer than [`TAIL_LIMIT`], every batch carries a slice that is larger than what the
 //! batch itself added.
 
-use std::sync::atomic::Ordering;
-
 use gonets_core::time::Timestamp;
 use gonets_store::{
     engine::{Load, Tended},
     tx::{Made, Tx, Verdict},
 };
-use rusqlite::{Connection, wal::CheckpointMode};
+use rusqlite::Connection;
 
-use crate::{
-    error,
-    writer::{SqliteEngine, last_dead_hour},
-};
+use crate::writer::{SqliteEngine, last_dead_hour};
 
 /// Rows that are sorted at once.
 const BLOCK: i64 = 10_000;
@@ -31,10 +27,6 @@ const SLICE: usize = 300;
 const TAIL_LIMIT: u64 = 20_000;
 /// A shorter tail is left alone while something is written.
 const WORTH_INDEXING: u64 = 256;
-/// Pages in the log that make a checkpoint due; 4,000 would stall commits for 20–30 ms.
-const CHECKPOINT_PAGES: u32 = 1_000;
-/// Above this the log did not start over for long (a slow reader, a backup): worth a word.
-const ALARMING_PAGES: u32 = 16_384;
 /// Expired keys that one call forgets.
 const KEYS_AT_ONCE: i64 = 500;
 
@@ -49,11 +41,6 @@ pub(crate) struct Upkeep {
     written: bool,
     /// The last hour whose keys are all forgotten.
     keys_dead_through: i64,
-    /// Pages in the log at the last checkpoint, as long as it has not started over.
-    checkpointed: u32,
-    /// The last checkpoint could not move all of the log: someone reads an older state.
-    unfinished: bool,
-    alarmed: bool,
 }
 
 /// Rows that an operation batch added to the tail.
@@ -103,9 +90,6 @@ impl Upkeep {
             block: None,
             written: false,
             keys_dead_through: i64::MIN,
-            checkpointed: 0,
-            unfinished: false,
-            alarmed: false,
         })
     }
 
@@ -248,7 +232,7 @@ fn insert_attempts(conn: &Connection, rows: &[(u32, i64, i64, u8, Option<u16>)])
 
 impl SqliteEngine {
     pub(crate) fn tend_to(&mut self, now: Timestamp, load: Load) -> rusqlite::Result<Tended> {
-        self.checkpoint(load)?;
+        self.checkpoints.tend(&self.conn, load)?;
         if load == Load::Busy {
             return Ok(Tended::Done);
         }
@@ -261,44 +245,11 @@ impl SqliteEngine {
             self.upkeep.advance(slice);
         }
         let keys_left = self.forget_keys(now)?;
-        Ok(if self.upkeep.tail() > 0 || self.upkeep.unfinished || keys_left {
+        Ok(if self.upkeep.tail() > 0 || self.checkpoints.is_unfinished() || keys_left {
             Tended::More
         } else {
             Tended::Done
         })
-    }
-
-    /// Moves the log into the file each time it has grown by a thousand pages. It starts over at the
-    /// next commit if no reader is in it; readers are given a second, a backup its time.
-    fn checkpoint(&mut self, load: Load) -> rusqlite::Result<()> {
-        let pages = self.wal_pages.load(Ordering::Relaxed);
-        let upkeep = &mut self.upkeep;
-        if pages < upkeep.checkpointed {
-            upkeep.checkpointed = 0;
-        }
-        let due = pages - upkeep.checkpointed >= CHECKPOINT_PAGES;
-        let retry = upkeep.unfinished && load == Load::Idle;
-        if !due && !retry {
-            return Ok(());
-        }
-        // Busy: another process checkpoints (`sqlite3` on the file, a backup tool). That is work
-        // done by someone else, not a failure; what it leaves is looked for later.
-        let unfinished = match self.conn.wal_checkpoint_v2(Some("main"), CheckpointMode::PASSIVE) {
-            Ok((log, moved)) => moved < log,
-            Err(cause) if error::is_busy(&cause) => true,
-            Err(cause) => return Err(cause),
-        };
-        upkeep.checkpointed = pages;
-        upkeep.unfinished = unfinished;
-        let alarming = pages >= ALARMING_PAGES;
-        if alarming && !upkeep.alarmed {
-            tracing::warn!(
-                pages,
-                "the log of the store is over 64 MB: a reader or a backup keeps it from starting over"
-            );
-        }
-        upkeep.alarmed = alarming;
-        Ok(())
     }
 
     /// Forgets the keys of hours that are over; true if some are left.

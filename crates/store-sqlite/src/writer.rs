@@ -21,10 +21,6 @@ pub(crate) use accept::last_dead_hour;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
     time::Duration,
 };
 
@@ -39,16 +35,22 @@ use gonets_store::{
 use rusqlite::{Connection, wal::CheckpointMode};
 
 use self::{apps::Apps, recent::Recent, statements::Statements};
-use crate::{backup::Backups, error, lock::Lock, tend::Upkeep};
+use crate::{
+    backup::Backups,
+    checkpoint::{Checkpointer, Checkpoints},
+    error,
+    lock::Lock,
+    tend::Upkeep,
+};
 
 /// The writing half of the store; it lives on the committer's thread.
 pub struct SqliteEngine {
+    /// First, so that its thread has ended when the rest is dropped.
+    pub(crate) checkpoints: Checkpointer,
     pub(crate) conn: Connection,
     pub(crate) dir: PathBuf,
     memory: Memory,
     pub(crate) upkeep: Upkeep,
-    /// Pages in the log after the last commit.
-    pub(crate) wal_pages: Arc<AtomicU32>,
     pub(crate) backups: Backups,
     _lock: Lock,
 }
@@ -69,21 +71,21 @@ struct Batch<'a> {
 }
 
 impl SqliteEngine {
-    pub(crate) fn start(dir: &Path, mut conn: Connection, lock: Lock) -> rusqlite::Result<Self> {
-        let wal_pages = Arc::new(AtomicU32::new(0));
-        let seen = Arc::clone(&wal_pages);
-        conn.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages: i32| {
-            seen.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
-            Ok(())
-        }))?;
+    pub(crate) fn start(
+        dir: &Path,
+        mut conn: Connection,
+        lock: Lock,
+        checkpoints: Checkpoints,
+    ) -> rusqlite::Result<Self> {
+        let checkpoints = Checkpointer::start(dir, &mut conn, checkpoints)?;
         let memory = Memory { apps: Apps::load(&conn)?, recent: Recent::load(&conn)? };
         let upkeep = Upkeep::start(&conn)?;
         Ok(Self {
+            checkpoints,
             conn,
             dir: dir.to_owned(),
             memory,
             upkeep,
-            wal_pages,
             backups: Backups::new(dir),
             _lock: lock,
         })
@@ -205,6 +207,7 @@ impl Engine for SqliteEngine {
 
     fn close(mut self: Box<Self>) -> Result<(), Fatal> {
         self.backups.stop();
+        self.checkpoints.stop();
         // Every commit is on disk already; this only tidies up. Whoever reads the file meanwhile
         // is not waited for: the log stays, and the next start takes it up.
         let tidied = self
@@ -232,14 +235,15 @@ mod tests {
         tx::{GateWrite, Tx},
     };
 
-    use crate::{lock::Lock, schema, writer::SqliteEngine};
+    use crate::{checkpoint::Checkpoints, lock::Lock, schema, writer::SqliteEngine};
 
     #[test]
     fn a_full_disk_ends_the_store_and_says_what_to_do() {
         let dir = tempfile::tempdir().expect("a directory");
         let conn = schema::writer(dir.path()).expect("the file opens");
         let lock = Lock::take(dir.path()).expect("no one else is here");
-        let mut engine = SqliteEngine::start(dir.path(), conn, lock).expect("the engine starts");
+        let mut engine =
+            SqliteEngine::start(dir.path(), conn, lock, Checkpoints::Aside).expect("the engine starts");
         let gate = |no: u32| GateWrite {
             scope: Scope::Endpoint(gonets_core::ids::EndpointNo(no)),
             gate: Gate { frozen: true, ..Gate::default() },

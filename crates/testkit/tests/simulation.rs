@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use gonets_core::profile::builtin;
 use gonets_dispatch::config::Bounds;
 use gonets_store::{engine::Engine, query::Queries};
-use gonets_store_sqlite::{Options, Sqlite};
+use gonets_store_sqlite::{Checkpoints, Options, Sqlite};
 use gonets_testkit::{
     clock::ManualClock,
     simulation::{Disk, ModelDisk, Plan, Sabotage, Summary, run},
@@ -39,7 +39,10 @@ impl SqliteDisk {
 
 impl Disk for SqliteDisk {
     fn open(&mut self) -> (Box<dyn Engine>, Arc<dyn Queries>) {
-        let options = Options::new(Arc::new(self.clock.clone()));
+        let options = Options {
+            checkpoints: Checkpoints::ByWriter,
+            ..Options::new(Arc::new(self.clock.clone()))
+        };
         let (engine, readers) = Sqlite::open(self.folder.path(), options).expect("the store opens");
         (Box::new(engine), readers)
     }

@@ -1,5 +1,7 @@
 //! Carrying out what the machine wants.
 
+mod launch;
+
 use std::sync::Arc;
 
 use gonets_dispatch::{
@@ -14,11 +16,7 @@ use gonets_store::{
 };
 
 use super::{Ack, Driver, Happening, Read};
-use crate::{
-    bodies::Message,
-    courier::{self, Errand},
-    operations,
-};
+use crate::{bodies::Message, courier::Errand, operations};
 
 /// Of a window's messages, so many bytes are read along with it.
 const HEAD_BYTES: usize = 1 << 20;
@@ -41,9 +39,8 @@ impl Driver {
         }
         // What is left of them was interrupted and is not recorded.
         self.attempts.clear();
-        for send in sends {
-            self.send(send);
-        }
+        let errands = sends.into_iter().filter_map(|send| self.errand(send)).collect();
+        launch::launch(&self.road, errands);
     }
 
     fn outcome(&mut self, record: effect::Record) -> Job<Ack> {
@@ -69,7 +66,7 @@ impl Driver {
         Some(GateWrite { scope, gate })
     }
 
-    fn send(&mut self, send: effect::Send) {
+    fn errand(&mut self, send: effect::Send) -> Option<Errand> {
         let directory = &self.road.directory;
         let endpoint = directory.endpoint(send.endpoint);
         let profile =
@@ -77,10 +74,9 @@ impl Driver {
         let (Some(endpoint), Some(profile)) = (endpoint, profile) else {
             // The machine only knows lanes that came from the directory, and those stay readable.
             tracing::error!(endpoint = %send.endpoint, "an attempt of an unknown endpoint was asked for");
-            return;
+            return None;
         };
-        let errand = Errand { send, endpoint, profile, message: self.bodies.get(send.message) };
-        tokio::spawn(courier::run(Arc::clone(&self.road), errand));
+        Some(Errand { send, endpoint, profile, message: self.bodies.get(send.message) })
     }
 
     fn load(&self, load: effect::Load) {
