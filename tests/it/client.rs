@@ -84,6 +84,10 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> std::io::Result<Answer> {
+        // A server closes a connection that lies idle for long, as it does while others post a lot.
+        if self.stream.as_ref().is_some_and(is_closed) {
+            self.stream = None;
+        }
         if self.stream.is_none() {
             let stream = TcpStream::connect(&self.address).await?;
             stream.set_nodelay(true)?;
@@ -112,6 +116,11 @@ impl Client {
             }
         }
     }
+}
+
+/// Between two exchanges there is nothing to read but an end.
+fn is_closed(stream: &TcpStream) -> bool {
+    !matches!(stream.try_read(&mut [0]), Err(cause) if cause.kind() == std::io::ErrorKind::WouldBlock)
 }
 
 fn parse(buffer: &mut BytesMut) -> std::io::Result<Option<Answer>> {

@@ -26,7 +26,7 @@ fn server(dns: &Dns, egress: &str) -> Server {
     Server::strict(Data::configured(&format!(
         "[egress]\nresolver = \"{}\"\n{egress}\n\
          [delivery]\ndefault_profile = \"brief\"\n\
-         [profiles.brief]\ntimeout = \"1s\"\noutage = {{ delays = [\"1h\"] }}\nbreaker = {{ enabled = false }}\n",
+         [profiles.brief]\ntimeout = \"4s\"\noutage = {{ delays = [\"1h\"] }}\nbreaker = {{ enabled = false }}\n",
         dns.address()
     )))
 }
@@ -46,5 +46,5 @@ async fn create(client: &mut Client, app: &str, url: &str) -> (u16, Value) {
     (answer.status, answer.json())
 }
 
-/// The longest an attempt may take here, with the journal's part.
-const SOON: Duration = Duration::from_secs(5);
+/// The longest an attempt may take here, with the journal's part, on a machine that stalls.
+const SOON: Duration = Duration::from_secs(15);

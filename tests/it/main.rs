@@ -13,6 +13,7 @@ mod demo;
 mod dns;
 mod guard;
 mod handles;
+mod healthy;
 mod hostile;
 mod memory;
 mod peer;

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
 };
 
 /// A listener whose every connection follows a script.
@@ -93,6 +93,22 @@ impl Peer {
     /// How many connections were accepted.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// A port that refuses every connection, and that nobody else is given, as long as this is kept.
+pub struct Closed(TcpSocket);
+
+impl Closed {
+    pub fn new() -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        // Bound and not listening.
+        Self(socket)
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.0.local_addr().expect("an address"))
     }
 }
 

@@ -16,6 +16,7 @@ const START: Duration = Duration::from_secs(30);
 /// A running `gonets serve --dev` on a data directory of its own.
 pub struct Server {
     child: Option<Child>,
+    /// Where it listens; empty until it has said so.
     address: String,
     data: Data,
 }
@@ -84,18 +85,16 @@ impl Server {
         if data.config().exists() {
             command.env("GONETS_CONFIG", data.config());
         }
-        let port = free_port();
-        let address = format!("127.0.0.1:{port}");
         let child = command
             .arg("serve")
             .args(flags)
-            .args(["--listen", &address, "--data"])
+            .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data.path())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        let mut server = Self { child: Some(child), address, data };
+        let mut server = Self { child: Some(child), address: String::new(), data };
         server.wait_until_ready();
         server
     }
@@ -156,25 +155,27 @@ impl Server {
     }
 
     /// Waits for the line of its log that says where it listens; the rest is passed on.
+    ///
+    /// It chooses the port: one that was free a moment ago need not be free when it starts.
     fn wait_until_ready(&mut self) {
         let child = self.child.as_mut().expect("it runs");
         let log = BufReader::new(child.stderr.take().expect("its log is piped"));
         let (ready, is_ready) = mpsc::channel();
-        let listens = format!("listens on {}", self.address);
         std::thread::spawn(move || {
             for line in log.lines().map_while(Result::ok) {
-                if line.contains(&listens) {
+                if let Some(address) = listens_on(&line) {
                     // Nobody listens any more once the test went on.
-                    let _ = ready.send(());
+                    let _ = ready.send(address.to_owned());
                 } else if !line.contains("INFO") {
                     eprintln!("{line}");
                 }
             }
         });
-        if is_ready.recv_timeout(START).is_err() {
+        let Ok(address) = is_ready.recv_timeout(START) else {
             let _ = child.kill();
-            panic!("gonets did not say within {START:?} that it listens on {}", self.address);
-        }
+            panic!("gonets did not say within {START:?} where it listens");
+        };
+        self.address = address;
     }
 }
 
@@ -187,7 +188,7 @@ impl Drop for Server {
     }
 }
 
-/// A port that was free a moment ago.
-pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port()
+/// The address in the line that says where it listens.
+fn listens_on(line: &str) -> Option<&str> {
+    line.split_once(" listens on ")?.1.split(',').next()
 }

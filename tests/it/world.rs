@@ -5,13 +5,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::client::Client;
+use crate::{client::Client, peer::Closed};
 
 /// Makes an application with one endpoint; gives their ids.
 pub async fn subscriber(client: &mut Client, name: &str, url: &str) -> (String, String) {
     let app = application(client, &json!({"name": name})).await;
     let endpoint = endpoint(client, &app, url).await;
     (app, endpoint)
+}
+
+/// Makes applications with one endpoint each, at ports that are closed as long as they are kept.
+pub async fn dead_subscribers(client: &mut Client, many: usize) -> (Vec<String>, Vec<Closed>) {
+    let (mut apps, mut ports) = (Vec::new(), Vec::new());
+    for n in 0..many {
+        let port = Closed::new();
+        apps.push(subscriber(client, &format!("dead {n}"), &port.url()).await.0);
+        ports.push(port);
+    }
+    (apps, ports)
 }
 
 pub async fn application(client: &mut Client, body: &Value) -> String {

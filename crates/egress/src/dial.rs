@@ -141,18 +141,29 @@ mod tests {
         let good_at = good.local_addr().unwrap();
         let (_listener, _fillers) = black_hole([127, 0, 0, 2], good_at.port()).await;
         let dead_at = SocketAddr::from(([127, 0, 0, 2], good_at.port()));
-        let started = Instant::now();
-        let (_stream, remote) = dial(&[dead_at, good_at]).await.unwrap();
-        assert_eq!(remote, good_at);
-        assert!(started.elapsed() < Duration::from_secs(1));
+        let (longest, mut took) = (STAGGER * 4, Duration::MAX);
+        // Again when it took longer: the machine may stall.
+        for _ in 0..10 {
+            let started = Instant::now();
+            let (_stream, remote) = dial(&[dead_at, good_at]).await.unwrap();
+            assert_eq!(remote, good_at);
+            took = started.elapsed();
+            if took < longest {
+                break;
+            }
+        }
+        assert!((STAGGER..longest).contains(&took), "{took:?}");
     }
 
     #[tokio::test]
     async fn when_nobody_takes_it_every_address_is_named() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
-        let addresses = [1, 2].map(|n| SocketAddr::from(([127, 0, 0, n], port)));
+        // Bound and not listening: they refuse, and nobody else is given them.
+        let closed = [1, 2].map(|n| {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(SocketAddr::from(([127, 0, 0, n], 0))).unwrap();
+            socket
+        });
+        let addresses = [0, 1].map(|n: usize| closed[n].local_addr().unwrap());
         let Err(Seen::Failed(cause)) = dial(&addresses).await else {
             panic!("someone took it");
         };

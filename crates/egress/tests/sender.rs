@@ -277,10 +277,8 @@ async fn what_is_no_answer_is_a_failure_with_a_reason() {
 
 #[tokio::test]
 async fn a_closed_port_is_refused_and_nothing_was_sent() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    drop(listener);
-    let exchange = send(&open_egress(), &url).await;
+    let (_closed, address) = closed_port();
+    let exchange = send(&open_egress(), &format!("http://{address}/")).await;
     assert_eq!(failure(&exchange), CauseKind::ConnectRefused);
     assert_eq!((exchange.sends, exchange.byte_may_have_left), (0, false));
     assert_eq!(exchange.stage, Stage::Connect);

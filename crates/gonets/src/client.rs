@@ -226,7 +226,10 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_server_the_sentence_says_where_it_was_looked_for() {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        // Bound and not listening: it refuses, and nobody else is given it.
+        let closed = tokio::net::TcpSocket::new_v4().unwrap();
+        closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let free = closed.local_addr().unwrap();
         let api = Api::new(&format!("http://{free}"), "t".to_owned()).unwrap();
         let error = api.get::<Value>("/app").await.unwrap_err().to_string();
         assert!(error.starts_with(&format!("no Gonets answers at http://{free}")), "{error}");

@@ -122,7 +122,12 @@ async fn a_resend_by_hand_is_vetted_like_any_other_attempt() {
     world::attempts_by(&mut client, &app, &message, 1, Instant::now() + SOON).await;
     let endpoint = endpoint["id"].as_str().expect("an id");
     let path = format!("/api/v1/app/{app}/msg/{message}/endpoint/{endpoint}/resend");
-    client.post(&path, &json!({})).await;
+    let deadline = Instant::now() + SOON;
+    // The attempt before is listed once it is on disk, and under way until that is known.
+    while client.call("POST", &path, &[], b"{}").await.expect("an answer").status != 202 {
+        assert!(Instant::now() < deadline, "it was refused to the end");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
     let attempts = world::attempts_by(&mut client, &app, &message, 2, Instant::now() + SOON).await;
     assert!(attempts.iter().all(|attempt| attempt["outcome"] == "blocked"), "{attempts:?}");
     assert_eq!(canary.connections(), 0);

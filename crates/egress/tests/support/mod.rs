@@ -10,10 +10,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use gonets_egress::{CauseKind, Egress, EgressConfig, Exchange, Ports, Request, Seen, Target};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// A time-out that no test that works comes near.
 pub const LONG: Duration = Duration::from_secs(20);
+
+/// Time-outs that are meant to pass. A machine that stalls may use up a short one before the peer
+/// has done its part, so there are longer ones to try again with.
+const TIMEOUTS: [Duration; 3] = [Duration::from_millis(150), Duration::from_secs(2), Duration::from_secs(10)];
 
 /// A peer, counting the connections it has taken.
 pub struct Peer {
@@ -146,6 +150,28 @@ pub async fn send_within(egress: &Egress, url: &str, body: Bytes, timeout: Durat
             wire.extend_from_slice(b"webhook-id: msg_1\r\n");
         })
         .await
+}
+
+/// Runs `round` with ever longer time-outs until one leaves room for as much as `is_enough` looks
+/// for; gives what came of the last.
+pub async fn with_room<T>(round: impl AsyncFn(Duration) -> T, is_enough: impl Fn(&T) -> bool) -> T {
+    let [shortest, longer @ ..] = TIMEOUTS;
+    let mut result = round(shortest).await;
+    for timeout in longer {
+        if is_enough(&result) {
+            break;
+        }
+        result = round(timeout).await;
+    }
+    result
+}
+
+/// A port that refuses every connection, and that nobody else is given, while the socket is kept.
+pub fn closed_port() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
 }
 
 /// The status, which there must be.
