@@ -6,6 +6,7 @@ pub mod description;
 mod endpoint;
 mod endpoint_headers;
 mod endpoint_secret;
+mod endpoint_test;
 mod environment;
 mod event_type;
 mod health;
@@ -24,6 +25,7 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(application::get, application::put, application::patch, application::delete))
         .routes(routes!(endpoint::list, endpoint::create))
         .routes(routes!(endpoint::get, endpoint::put, endpoint::patch, endpoint::delete))
+        .routes(routes!(endpoint_test::test))
         .routes(routes!(endpoint_secret::get))
         .routes(routes!(endpoint_secret::rotate))
         .routes(routes!(endpoint_headers::get, endpoint_headers::put, endpoint_headers::patch))

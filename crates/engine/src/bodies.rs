@@ -50,6 +50,11 @@ impl Message {
         }
     }
 
+    /// One that is kept nowhere: a test event.
+    pub(crate) fn passing(id: MessageId, event_type: String, payload: Bytes) -> Self {
+        Self { id, event_type, occurred: None, deliver_at: None, meta: Vec::new(), payload: Some(payload) }
+    }
+
     /// The instant from which its age counts (R7).
     pub(crate) fn ages_from(&self) -> Timestamp {
         self.deliver_at.map_or(self.id.accepted_at(), |at| at.max(self.id.accepted_at()))

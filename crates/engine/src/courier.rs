@@ -89,7 +89,7 @@ async fn fetch(road: &Arc<Road>, errand: &Errand) -> Result<Option<Arc<Message>>
     }
 }
 
-async fn attempt(
+pub(crate) async fn attempt(
     road: &Road,
     errand: &Errand,
     message: Option<&Message>,

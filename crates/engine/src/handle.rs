@@ -11,9 +11,10 @@ use gonets_store::{
     query::{Answer, Queries, QueryError},
     tx::{Tx, Verdict},
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use crate::{
+    courier::Road,
     directory::Directory,
     driver::{Ack, Happening},
 };
@@ -25,6 +26,8 @@ pub struct Engine {
     pub(crate) queries: Arc<dyn Queries>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdCodec,
+    pub(crate) road: Arc<Road>,
+    pub(crate) trials: Semaphore,
     pub(crate) happenings: mpsc::UnboundedSender<Happening>,
     pub(crate) drain: watch::Sender<bool>,
     pub(crate) drained: watch::Receiver<bool>,

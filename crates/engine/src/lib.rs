@@ -6,6 +6,7 @@
 //! - `driver`: the loop: landings, replies and windows in, effects out.
 //! - `courier`: one attempt on the wire.
 //! - `journal`: what an attempt's record says.
+//! - `trial`: test events.
 //! - `bodies`: payloads in memory between acceptance and the first attempt.
 //!
 //! It holds no rule: what a delivery comes to is decided in `core`, who goes next in `dispatch`.
@@ -18,7 +19,9 @@ pub mod handle;
 mod journal;
 pub mod operations;
 mod start;
+mod trial;
 mod unrouted;
 
 pub use handle::Engine;
 pub use start::{Parts, StartError, start};
+pub use trial::TooManyTrials;

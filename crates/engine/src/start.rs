@@ -20,7 +20,7 @@ use gonets_store::{
 use gonets_wire::Keyring;
 use parking_lot::Mutex;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Semaphore, mpsc, watch},
     task::JoinHandle,
 };
 
@@ -30,7 +30,7 @@ use crate::{
     directory::{Context, Directory},
     driver::{Ack, Driver, Happening, landing},
     handle::Engine,
-    unrouted,
+    trial, unrouted,
 };
 
 /// Messages kept in memory between acceptance and their first attempts.
@@ -126,6 +126,8 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         queries: parts.queries,
         clock: parts.clock,
         ids,
+        road,
+        trials: Semaphore::new(trial::AT_ONCE),
         happenings: reports,
         drain,
         drained,

@@ -36,7 +36,7 @@ pub struct Attempt {
 impl Attempt {
     /// As the operator sees it, or a partner: what of the inside an address leads to, and which
     /// setting would open it, is the operator's to know.
-    fn of(ids: &IdCodec, record: AttemptRecord, for_operator: bool) -> Self {
+    pub(crate) fn of(ids: &IdCodec, record: AttemptRecord, for_operator: bool) -> Self {
         // It was written by the engine; should it be damaged, the attempt is still shown.
         let mut detail: AttemptDetail = serde_json::from_slice(&record.detail).unwrap_or_default();
         if record.outcome == Outcome::Blocked && !for_operator {

@@ -8,6 +8,7 @@ mod list;
 mod patch;
 mod put;
 mod secret;
+mod try_out;
 
 use std::collections::BTreeMap;
 

@@ -39,10 +39,8 @@ impl SqliteDisk {
 
 impl Disk for SqliteDisk {
     fn open(&mut self) -> (Box<dyn Engine>, Arc<dyn Queries>) {
-        let options = Options {
-            checkpoints: Checkpoints::ByWriter,
-            ..Options::new(Arc::new(self.clock.clone()))
-        };
+        let options =
+            Options { checkpoints: Checkpoints::ByWriter, ..Options::new(Arc::new(self.clock.clone())) };
         let (engine, readers) = Sqlite::open(self.folder.path(), options).expect("the store opens");
         (Box::new(engine), readers)
     }

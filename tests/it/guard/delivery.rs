@@ -73,17 +73,23 @@ async fn a_name_that_leads_here_after_its_endpoint_was_made_is_blocked_and_journ
     let server = server(&dns, OPEN_PORTS);
     let mut client = client(&server);
     let canaries = [canary("127.0.0.1:0").await, canary("[::1]:0").await];
-    let mut apps = Vec::new();
-    for (name, _) in NAMES {
+    let (mut apps, mut endpoints) = (Vec::new(), Vec::new());
+    for (name, outcome) in NAMES {
         let app = world::application(&mut client, &json!({"name": name})).await;
         for canary in &canaries {
             let (status, answer) =
                 create(&mut client, &app, &format!("http://{name}:{}/", canary.port())).await;
             assert_eq!(status, 201, "{name}: {answer}");
+            endpoints.push((app.clone(), answer["id"].as_str().expect("an id").to_owned(), name, outcome));
         }
         apps.push(app);
     }
     has_turned.store(true, Ordering::SeqCst);
+    for (app, endpoint, name, outcome) in &endpoints {
+        let path = format!("/api/v1/app/{app}/endpoint/{endpoint}/test");
+        let tried = client.call("POST", &path, &[], b"").await.expect("an answer").json();
+        assert_eq!((&tried["outcome"], &tried["sends"]), (&json!(outcome), &json!(0)), "{name}: {tried}");
+    }
     let mut messages = Vec::new();
     for app in &apps {
         messages.push(world::post(&mut client, app, &json!({"n": 1})).await);
@@ -155,6 +161,12 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
         let app = world::application(&mut client, &json!({"name": "shop"})).await;
         let (made, answer) = create(&mut client, &app, &peer.url("/")).await;
         assert_eq!(made, 201, "{answer}");
+        let path = format!("/api/v1/app/{app}/endpoint/{}/test", answer["id"].as_str().expect("an id"));
+        let tried = client.call("POST", &path, &[], b"").await.expect("an answer").json();
+        assert_eq!(
+            (&tried["outcome"], &tried["responseStatusCode"]),
+            (&json!("misdirected"), &json!(status))
+        );
         let message = world::post(&mut client, &app, &json!({"n": 1})).await;
         let attempts = world::attempts_by(&mut client, &app, &message, 1, Instant::now() + SOON).await;
         assert_eq!(attempts[0]["responseStatusCode"], status, "{attempts:?}");

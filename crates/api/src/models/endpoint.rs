@@ -192,6 +192,14 @@ pub struct EndpointSecretRotateIn {
     grace_period_seconds: Option<u32>,
 }
 
+/// A wish for a test event.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointTestIn {
+    /// `gonets.test` if not said; only a key of the environment may choose.
+    pub(crate) event_type: Option<String>,
+}
+
 impl From<EndpointSecretRotateIn> for Rotation {
     fn from(wish: EndpointSecretRotateIn) -> Self {
         Self { key: wish.key, grace_period_s: wish.grace_period_seconds }
