@@ -22,4 +22,5 @@ mod reuse;
 mod sdk;
 mod server;
 mod sync;
+mod trial;
 mod world;

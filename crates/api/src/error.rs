@@ -97,7 +97,9 @@ fn of_service(error: &Error) -> Response {
         Error::Conflict { .. } => StatusCode::CONFLICT,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::TooLong => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::Busy | Error::Closing | Error::Contended | Error::Crowded => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Busy | Error::Closing | Error::Contended | Error::Crowded | Error::TooManyTests => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Error::Internal { cause } => {
             tracing::error!(%cause, "a request failed on our side");
             StatusCode::INTERNAL_SERVER_ERROR

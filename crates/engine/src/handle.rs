@@ -17,7 +17,11 @@ use crate::{
     courier::Road,
     directory::Directory,
     driver::{Ack, Happening},
+    trial::Trials,
 };
+
+/// Questions that are asked of the store at once; the others wait without a thread.
+pub(crate) const QUESTIONS: usize = 16;
 
 /// A running engine. Cheap to share.
 pub struct Engine {
@@ -27,7 +31,8 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdCodec,
     pub(crate) road: Arc<Road>,
-    pub(crate) trials: Semaphore,
+    pub(crate) trials: Trials,
+    pub(crate) questions: Arc<Semaphore>,
     pub(crate) happenings: mpsc::UnboundedSender<Happening>,
     pub(crate) drain: watch::Sender<bool>,
     pub(crate) drained: watch::Receiver<bool>,
@@ -70,7 +75,8 @@ impl Engine {
         &self.ids
     }
 
-    /// Asks the store, on a thread that may block.
+    /// Asks the store, on a thread that may block. Whoever hangs up leaves the question behind, so the
+    /// number of questions is bounded here, not by their askers: the threads are needed for delivery.
     ///
     /// # Errors
     /// As the question.
@@ -79,9 +85,13 @@ impl Engine {
         question: impl FnOnce(&dyn Queries) -> Answer<T> + Send + 'static,
     ) -> Answer<T> {
         let queries = Arc::clone(&self.queries);
-        tokio::task::spawn_blocking(move || question(queries.as_ref()))
-            .await
-            .unwrap_or_else(|cause| Err(QueryError::Unreadable(cause.to_string())))
+        let turn = Arc::clone(&self.questions).acquire_owned().await;
+        tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            question(queries.as_ref())
+        })
+        .await
+        .unwrap_or_else(|cause| Err(QueryError::Unreadable(cause.to_string())))
     }
 
     /// The store's questions, for those that may block.

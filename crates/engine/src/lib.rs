@@ -24,4 +24,4 @@ mod unrouted;
 
 pub use handle::Engine;
 pub use start::{Parts, StartError, start};
-pub use trial::TooManyTrials;
+pub use trial::NotTried;

@@ -29,8 +29,9 @@ use crate::{
     courier::Road,
     directory::{Context, Directory},
     driver::{Ack, Driver, Happening, landing},
-    handle::Engine,
-    trial, unrouted,
+    handle::{self, Engine},
+    trial::Trials,
+    unrouted,
 };
 
 /// Messages kept in memory between acceptance and their first attempts.
@@ -127,7 +128,8 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         clock: parts.clock,
         ids,
         road,
-        trials: Semaphore::new(trial::AT_ONCE),
+        trials: Trials::default(),
+        questions: Arc::new(Semaphore::new(handle::QUESTIONS)),
         happenings: reports,
         drain,
         drained,

@@ -77,6 +77,9 @@ pub enum Error {
         "too many large answers are being sent at once; try again in a second, or ask for smaller pages."
     )]
     Crowded,
+    /// Ask again when one has ended.
+    #[error("too many test events are on their way; try again when one has ended.")]
+    TooManyTests,
     /// Asked again, it would take as long.
     #[error("the question took too long to answer; narrow it by time or type.")]
     TooLong,
@@ -111,7 +114,7 @@ impl Error {
             Self::Invalid(_) => "validation_error",
             Self::Conflict { code, .. } => code,
             Self::TooLarge { .. } => "payload_too_large",
-            Self::Busy | Self::Contended | Self::Crowded => "busy",
+            Self::Busy | Self::Contended | Self::Crowded | Self::TooManyTests => "busy",
             Self::Closing => "closing",
             Self::TooLong => "too_slow",
             Self::Internal { .. } => "internal_error",

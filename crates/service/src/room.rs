@@ -52,7 +52,7 @@ impl AllRoom {
     async fn to_make(&self, bytes: usize, patience: Duration) -> Result<RoomToMake, Error> {
         let taking = Arc::clone(&self.making).acquire_many_owned(pieces(bytes, MAKING_BYTES));
         match timeout(patience, taking).await {
-            Ok(Ok(making)) => Ok(RoomToMake { _making: making, sending: Arc::clone(&self.sending) }),
+            Ok(Ok(making)) => Ok(RoomToMake { _making: Some(making), sending: Arc::clone(&self.sending) }),
             // It is never closed.
             Ok(Err(_)) | Err(_) => Err(Error::Crowded),
         }
@@ -62,7 +62,7 @@ impl AllRoom {
 /// Room to put one answer together, until it is dropped.
 #[derive(Debug)]
 pub struct RoomToMake {
-    _making: OwnedSemaphorePermit,
+    _making: Option<OwnedSemaphorePermit>,
     sending: Arc<Semaphore>,
 }
 
@@ -94,6 +94,12 @@ impl Service {
     /// [`Error::Crowded`] when too many are at it.
     pub async fn room_for_page(&self) -> Result<RoomToMake, Error> {
         self.room().to_make(PAGE_ROOM_BYTES, PATIENCE).await
+    }
+
+    /// For a page of what is in memory: it is made in one go and waits for nobody, so only the answer
+    /// is counted. Questions to the store that take long do not keep it from being made.
+    pub fn room_for_listing(&self) -> RoomToMake {
+        RoomToMake { _making: None, sending: Arc::clone(&self.room().sending) }
     }
 
     /// Room for a message with its payload.

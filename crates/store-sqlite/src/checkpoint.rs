@@ -67,6 +67,8 @@ pub(crate) struct Checkpointer {
     pages: Arc<AtomicU32>,
     /// Pages of the log at the last checkpoint, as long as it has not started over.
     looked_at: u32,
+    /// Pages of the log when the thread was asked.
+    asked_at: u32,
     /// The last checkpoint could not move all of the log: someone reads an older state.
     unfinished: bool,
     alarmed: bool,
@@ -85,7 +87,7 @@ impl Checkpointer {
             Checkpoints::Aside => Aside::start(dir, Arc::clone(&pages))?,
             Checkpoints::ByWriter => None,
         };
-        Ok(Self { aside, pages, looked_at: 0, unfinished: false, alarmed: false })
+        Ok(Self { aside, pages, looked_at: 0, asked_at: 0, unfinished: false, alarmed: false })
     }
 
     /// Whether something is left to look at when there is time.
@@ -98,7 +100,10 @@ impl Checkpointer {
         let pages = self.pages.load(Ordering::Acquire);
         let looked = match &mut self.aside {
             Some(aside) if aside.asked => {
-                let Some(moved) = aside.answer(pages >= ALARMING_PAGES) else { return Ok(()) };
+                // How long the log already was is no matter: a backup may have kept it. What counts is
+                // that commits outrun the thread.
+                let outrun = pages.saturating_sub(self.asked_at) >= ALARMING_PAGES;
+                let Some(moved) = aside.answer(outrun) else { return Ok(()) };
                 self.heard(conn, pages, moved)?
             }
             _ => self.look(conn, pages, load)?,
@@ -120,6 +125,7 @@ impl Checkpointer {
             return Ok(false);
         }
         if self.aside.as_mut().is_some_and(Aside::ask) {
+            self.asked_at = pages;
             return Ok(false);
         }
         // No thread, or one that panicked.

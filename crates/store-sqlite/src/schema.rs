@@ -36,7 +36,8 @@ pub(crate) fn for_its_owner(file: &Path) -> std::io::Result<()> {
 }
 
 /// FULL: a commit is on disk when it returns. No mmap: a failed read is an error, not a signal.
-/// Checkpoints are nobody else's work than upkeep's (`tend`), so no commit of a caller pays for one.
+/// SQLite makes no checkpoints by itself, so no commit pays for one: when they are made, and by whom,
+/// is [`crate::checkpoint`]'s.
 fn set_up_writer(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(128);
     conn.execute_batch(
@@ -52,7 +53,7 @@ fn set_up_writer(conn: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// A second connection that writes a row now and then (facts).
+/// A connection beside the writer's that writes now and then: facts, and the log into the file.
 pub(crate) fn occasional_writer(dir: &Path) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(
         dir.join(FILE),

@@ -65,7 +65,7 @@ pub(crate) async fn list(
         without_those_without_endpoints: query.exclude_apps_with_no_endpoints.unwrap_or(false),
         without_those_with_disabled_endpoints: query.exclude_apps_with_disabled_endpoints.unwrap_or(false),
     };
-    let room = service.room_for_page().await?;
+    let room = service.room_for_listing();
     let listed = service.list_applications(&caller.admin()?, &page.request(Order::Ascending)?, filter)?;
     Ok(answer::ok_in(room, &ListOut::of(listed, ApplicationOut::from)))
 }

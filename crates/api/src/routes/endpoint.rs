@@ -29,7 +29,7 @@ pub(crate) async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Response> {
     let who = service.app(&caller, &app)?;
-    let room = service.room_for_page().await?;
+    let room = service.room_for_listing();
     let listed = service.list_endpoints(&who, &page.request(Order::Descending)?)?;
     Ok(answer::ok_in(room, &ListOut::of(listed, EndpointOut::from)))
 }

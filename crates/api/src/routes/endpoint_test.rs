@@ -18,9 +18,10 @@ use crate::{
     post, path = "/api/v1/app/{app_id}/endpoint/{endpoint_id}/test",
     tag = "Endpoint", operation_id = "v1.endpoint.test",
     params(("app_id" = String, Path), ("endpoint_id" = String, Path, description = "Id or uid")),
-    request_body = EndpointTestIn,
+    request_body = Option<EndpointTestIn>,
     responses(
         (status = 200, body = MessageAttemptOut),
+        (status = 403, description = "A token of the application may not choose the type"),
         (status = 503, description = "Too many test events are on their way"),
     ),
 )]

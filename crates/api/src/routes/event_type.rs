@@ -63,7 +63,7 @@ pub(crate) async fn list(
     Query(query): Query<TypeQuery>,
 ) -> Result<Response> {
     let archived = query.include_archived.unwrap_or(false);
-    let room = service.room_for_page().await?;
+    let room = service.room_for_listing();
     let listed = service.list_event_types(&caller, &page.request(Order::Ascending)?, archived);
     let with_content = query.with_content.unwrap_or(false);
     Ok(answer::ok_in(

@@ -27,7 +27,7 @@ pub(crate) async fn list(
     Authed(caller): Authed,
     Query(page): Query<PageQuery>,
 ) -> Result<Response> {
-    let room = service.room_for_page().await?;
+    let room = service.room_for_listing();
     let listed = service.list_keys(&caller.admin()?, &page.request(Order::Ascending)?)?;
     Ok(answer::ok_in(room, &ListOut::of(listed, KeyOut::from)))
 }

@@ -67,13 +67,13 @@ impl Line {
 
 /// A map by one of our own small numbers. Nobody outside chooses them, so they need no hash that
 /// withstands chosen keys, and every arrival looks some of them up.
-pub(super) type ByNo<K, V> = HashMap<K, V, BuildHasherDefault<NoHasher>>;
+pub(super) type ByNo<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// One multiplication: spreads consecutive numbers over all the bits.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct NoHasher(u64);
+pub(super) struct NumberHasher(u64);
 
-impl NoHasher {
+impl NumberHasher {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
     fn add(&mut self, number: u64) {
@@ -81,7 +81,7 @@ impl NoHasher {
     }
 }
 
-impl Hasher for NoHasher {
+impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use gonets_core::names::NameKind;
+use gonets_engine::NotTried;
 
 use crate::{access::AppAccess, attempt::Attempt, error::Error, field::Fields, service::Service};
 
@@ -15,7 +16,8 @@ impl Service {
     /// neither breaker nor health hears of it. Only administrators choose its type.
     ///
     /// # Errors
-    /// [`Error::Crowded`] when too many are on their way.
+    /// [`Error::TooManyTests`] when too many are on their way; [`Error::Forbidden`] when a partner
+    /// chooses the type.
     pub async fn try_out(
         &self,
         who: &AppAccess,
@@ -24,19 +26,20 @@ impl Service {
     ) -> Result<Attempt, Error> {
         let endpoint = self.endpoint(who, endpoint)?;
         let event_type = match event_type {
-            Some(name) if who.is_admin => {
+            Some(_) if !who.is_admin => return Err(Error::Forbidden),
+            Some(name) => {
                 let mut fields = Fields::default();
                 fields.name("eventType", NameKind::EventType, &name);
                 fields.done()?;
                 name
             }
-            _ => TYPE.to_owned(),
+            None => TYPE.to_owned(),
         };
-        let made = self.engine().try_out(&endpoint, event_type, Bytes::from_static(PAYLOAD)).await;
-        match made {
-            Ok(Some(record)) => Ok(Attempt::of(self.engine().ids(), record, who.is_admin)),
-            Ok(None) => Err(Error::internal("a test event could not be sent for want of file handles")),
-            Err(_) => Err(Error::Crowded),
+        match self.engine().try_out(&endpoint, event_type, Bytes::from_static(PAYLOAD)).await {
+            Ok(record) => Ok(Attempt::of(self.engine().ids(), record, who.is_admin)),
+            Err(NotTried::TooMany) => Err(Error::TooManyTests),
+            Err(NotTried::Gone) => Err(Error::Deleted),
+            Err(why @ NotTried::Interrupted) => Err(Error::internal(why)),
         }
     }
 }

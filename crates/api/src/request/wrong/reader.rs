@@ -38,6 +38,7 @@ impl Kind {
         }
     }
 }
+
 /// A value of the body, where it is.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'de, 'p> {
