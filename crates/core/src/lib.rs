@@ -11,8 +11,9 @@
 //! | what happens to the delivery next? | [`decide`], with [`progress`] and [`rule`] |
 //! | by which values? | [`profile`], [`limits`], [`duration`] |
 //! | is the message critical, and who gets it? | [`critical`], [`routing`], [`names`] |
-//! | why does a delivery wait? | [`hold`], [`breaker`] |
-//! | how is the endpoint? | [`health`] |
+//! | why does a delivery wait? | [`hold`], [`breaker`], [`gate`] |
+//! | how is the endpoint, and how are we ourselves? | [`health`], [`fleet`] |
+//! | who is told? | [`notice`] |
 //! | when, and which one? | [`time`], [`clock`], [`ids`] |
 
 pub mod breaker;
@@ -21,11 +22,14 @@ pub mod critical;
 pub mod decide;
 pub mod duration;
 pub mod error;
+pub mod fleet;
+pub mod gate;
 pub mod health;
 pub mod hold;
 pub mod ids;
 pub mod limits;
 pub mod names;
+pub mod notice;
 pub mod outcome;
 pub mod profile;
 pub mod progress;

@@ -42,6 +42,12 @@ pub fn check(kind: NameKind, name: &str) -> Result<(), Error> {
     Err(Error::Name { what: kind.key(), problem, limit: limits::NAME_CHARS })
 }
 
+/// A number for an event type: equal for equal names, and only rarely for others. It lets a breaker
+/// choose a probe of another type without reading the messages (R13). Stored: never change it.
+pub fn kind_of(event_type: &str) -> u32 {
+    event_type.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,6 +1,8 @@
 //! Which endpoints of an application take a message (R18): filters by event type and channel, and
 //! the operational events, which are a world of their own.
 
+use crate::notice::NoticeKind;
+
 /// What an endpoint takes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
@@ -20,33 +22,11 @@ impl Filter {
     }
 }
 
-/// The types of operational events: what Gonets itself tells the environment. They go to the
+/// Whether Gonets itself makes events of this type: what it tells the environment goes to the
 /// environment's operational endpoints only, never to an application's, and an application's
 /// messages never go there, whatever their types are called.
-pub const OPERATIONAL_TYPES: [&str; 18] = [
-    "endpoint.failing",
-    "endpoint.warned",
-    "endpoint.recovered",
-    "endpoint.disabled",
-    "endpoint.enabled",
-    "endpoint.created",
-    "endpoint.updated",
-    "endpoint.deleted",
-    "message.attempt.failing",
-    "message.attempt.exhausted",
-    "message.attempt.recovered",
-    "message.expiring",
-    "message.expired",
-    "breaker.opened",
-    "breaker.probed",
-    "breaker.closed",
-    "sending.paused",
-    "sending.resumed",
-];
-
-/// Whether Gonets itself makes events of this type.
 pub fn is_operational(event_type: &str) -> bool {
-    OPERATIONAL_TYPES.contains(&event_type)
+    NoticeKind::from_name(event_type).is_some()
 }
 
 #[cfg(test)]
