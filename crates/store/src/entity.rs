@@ -97,6 +97,9 @@ pub struct ApplicationDoc {
     pub profile: Option<String>,
     #[serde(default)]
     pub contacts: Vec<String>,
+    /// It is what stands behind its environment's operational endpoints: in no list, and under no name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operational: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

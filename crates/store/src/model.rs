@@ -6,9 +6,12 @@
 //! production: nothing is on disk and nothing is ever forgotten but expired keys.
 
 mod apply;
+mod books;
 mod configuration;
 mod journal;
 mod lanes;
+mod outcome;
+mod steps;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +20,9 @@ use std::{
 };
 
 use gonets_core::{
+    gate::{Gate, Scope},
     ids::{AttemptId, MessageId},
+    notice::Notice,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -27,7 +32,7 @@ use parking_lot::Mutex;
 use crate::{
     engine::{BackupDone, Engine, Fatal, Load, Tended},
     entity::EntityRow,
-    record::{AttemptRecord, Gate, MessageRecord, Scope, SettledState},
+    record::{AttemptRecord, MessageRecord, SettledState, UnroutedEnd},
     tx::{Made, Tx, Verdict},
 };
 
@@ -42,17 +47,21 @@ pub struct Model {
 pub struct ModelState {
     messages: BTreeMap<MessageId, MessageRecord>,
     messages_of: BTreeSet<(u32, MessageId)>,
-    fresh: BTreeMap<Delivery, bool>,
+    fresh: BTreeMap<Delivery, Fresh>,
     waiting: BTreeMap<Delivery, Waiting>,
-    /// `waiting` by endpoint and due time.
-    due: BTreeSet<(u32, Timestamp, MessageId)>,
+    /// `waiting` by endpoint, whether it is not critical, and due time.
+    due: BTreeSet<(u32, bool, Timestamp, MessageId)>,
     unrouted: BTreeSet<(u32, MessageId)>,
+    unrouted_ends: BTreeMap<MessageId, UnroutedEnd>,
     hand: BTreeSet<Delivery>,
     settled: BTreeMap<Delivery, Settled>,
     attempts: BTreeMap<AttemptId, AttemptRecord>,
     attempts_of: BTreeSet<(MessageId, AttemptId)>,
     attempts_at: BTreeSet<(u32, AttemptId)>,
     gates: BTreeMap<Scope, Gate>,
+    notices: BTreeMap<u64, Notice>,
+    /// The number of the last notice that was ever written.
+    last_notice: u64,
     event_keys: BTreeMap<(u32, String), MessageId>,
     /// Keys that SDKs invented: the last message they made, and its body.
     auto_keys: BTreeMap<[u8; 16], (MessageId, [u8; 16])>,
@@ -66,8 +75,15 @@ pub struct ModelState {
 type Delivery = (u32, MessageId);
 
 #[derive(Debug, Clone, Copy)]
+struct Fresh {
+    critical: bool,
+    kind: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Waiting {
     critical: bool,
+    kind: u32,
     due: Timestamp,
     rule: Rule,
     progress: Progress,

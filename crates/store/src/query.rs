@@ -2,7 +2,9 @@
 //! runtime move them to a blocking thread. Each sees everything committed before it began.
 
 use gonets_core::{
+    gate::{Gate, Scope},
     ids::{AppNo, AttemptId, EndpointNo, EntityNo, MessageId},
+    notice::Notice,
     outcome::Outcome,
     progress::Progress,
     rule::Rule,
@@ -11,7 +13,7 @@ use gonets_core::{
 
 use crate::{
     entity::EntityRow,
-    record::{AttemptRecord, DeliveryRecord, Gate, MessageMeta, MessageRecord, Scope},
+    record::{AttemptRecord, Books, DeliveryRecord, MessageMeta, MessageRecord, UnroutedEnd},
 };
 
 /// Everything a running installation asks.
@@ -34,10 +36,11 @@ pub trait Lanes {
     /// Every endpoint that has something left: a skip scan, not a scan.
     fn backlog(&self) -> Answer<Vec<LaneBacklog>>;
 
-    /// The head of a lane's never-tried deliveries, oldest first.
+    /// The head of a lane's never-tried deliveries, critical first, then oldest.
     fn fresh(&self, endpoint: EndpointNo, limit: u32) -> Answer<Vec<FreshRow>>;
 
-    /// What is due in a lane at `now`, by due time then age, and when the next comes after them.
+    /// What is due in a lane at `now`: critical first, then by due time, then by age; and when the next
+    /// comes after them.
     fn due(&self, endpoint: EndpointNo, now: Timestamp, limit: u32) -> Answer<DueRows>;
 
     /// Retries by hand that wait in a lane.
@@ -46,8 +49,23 @@ pub trait Lanes {
     /// Messages with their payloads; those that are not there are left out.
     fn messages(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>>;
 
+    /// The first of a lane's unfinished deliveries in the order of their messages, for strict order
+    /// (R24). Those that are for later (`deliverAt`) and not due at `now` are not in line yet; the
+    /// due time of the first of them is `next_due`.
+    fn in_order(&self, endpoint: EndpointNo, now: Timestamp, limit: u32) -> Answer<OrderedRows>;
+
+    /// The oldest of what waits in a lane, tried or not, and the oldest that is critical: what ends
+    /// first by age (R7). By message id; a later `deliverAt` of theirs is not looked at.
+    fn oldest(&self, endpoint: EndpointNo) -> Answer<Oldest>;
+
     /// Messages of an application that wait for an endpoint (R18), oldest first.
     fn unrouted(&self, app: AppNo, limit: u32) -> Answer<Vec<MessageId>>;
+
+    /// Every application that has messages waiting for an endpoint, with the oldest of them.
+    fn unrouted_apps(&self) -> Answer<Vec<(AppNo, MessageId)>>;
+
+    /// Notices that are still to be carried on, oldest first, with their numbers.
+    fn notices(&self, limit: u32) -> Answer<Vec<(u64, Notice)>>;
 
     fn gates(&self) -> Answer<Vec<(Scope, Gate)>>;
 }
@@ -65,6 +83,29 @@ pub struct LaneBacklog {
 pub struct FreshRow {
     pub message: MessageId,
     pub critical: bool,
+    /// [`gonets_core::names::kind_of`] its type.
+    pub kind: u32,
+}
+
+/// The head of a lane in strict order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OrderedRows {
+    pub rows: Vec<OrderedRow>,
+    /// When the first delivery that is for later comes into line.
+    pub next_due: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderedRow {
+    Fresh(FreshRow),
+    Waiting(WaitingRow),
+}
+
+/// The oldest messages that wait in a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Oldest {
+    pub any: Option<MessageId>,
+    pub critical: Option<MessageId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -78,6 +119,8 @@ pub struct DueRows {
 pub struct WaitingRow {
     pub message: MessageId,
     pub critical: bool,
+    /// [`gonets_core::names::kind_of`] its type.
+    pub kind: u32,
     pub due: Timestamp,
     pub rule: Rule,
     pub progress: Progress,
@@ -87,6 +130,8 @@ pub struct WaitingRow {
 pub struct HandRow {
     pub message: MessageId,
     pub critical: bool,
+    /// [`gonets_core::names::kind_of`] its type.
+    pub kind: u32,
     /// How many attempts the delivery has had.
     pub attempts: u32,
 }
@@ -126,6 +171,13 @@ pub trait Journal {
 
     /// Whether a message waits for an endpoint (R18).
     fn is_unrouted(&self, app: AppNo, message: MessageId) -> Answer<bool>;
+
+    /// How a message that waited for an endpoint ended, if it did.
+    fn unrouted_end(&self, message: MessageId) -> Answer<Option<UnroutedEnd>>;
+
+    /// The books of an application and its endpoints (deleted ones too) over the messages accepted in
+    /// `from <= accepted < to` (R29). Counts what is there; never a sum kept on the side.
+    fn books(&self, app: AppNo, endpoints: &[EndpointNo], from: Timestamp, to: Timestamp) -> Answer<Books>;
 }
 
 /// A page of a list in the order of ids: at most `limit` rows strictly beyond `after`, on the side

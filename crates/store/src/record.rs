@@ -124,6 +124,9 @@ pub struct AttemptDetail {
     pub head: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "x")]
     pub truncated: bool,
+    /// It was a breaker's probe (R12).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "b")]
+    pub probe: bool,
 }
 
 /// How a delivery ended.
@@ -177,72 +180,48 @@ pub enum DeliveryState {
     },
 }
 
-/// What a gate stands in front of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
-    Everything,
-    Environment(EnvironmentNo),
-    Application(AppNo),
-    Endpoint(EndpointNo),
-}
-
-/// The state of a scope that decides for all its deliveries at once: one row, whatever the backlog.
-/// The default is an open gate, which needs no row.
+/// What became of an application's deliveries in a span of time, by the time of acceptance (R29).
+/// Counts are of deliveries; `routed_nowhere`, `unrouted` and `unrouted_ended` of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Gate {
-    /// 0 closed (all is well), 1 open, 2 probing (R10–R13).
-    pub breaker: u8,
-    pub pause_ms: u64,
-    pub until: Option<Timestamp>,
-    pub probe: Option<(EndpointNo, MessageId)>,
-    pub lease_until: Option<Timestamp>,
-    /// R8: nothing is sent before this.
-    pub throttled_until: Option<Timestamp>,
-    /// 429s in a row.
-    pub throttles: u32,
-    pub failing_since: Option<Timestamp>,
-    pub failures: u32,
-    /// How many notices of this episode were sent.
-    pub noticed: u32,
-    pub disabled: Option<Disabled>,
-    pub frozen: bool,
-    /// Messages up to this one are being cancelled.
-    pub cancel_through: Option<MessageId>,
+pub struct Books {
+    /// Messages accepted.
+    pub messages: u64,
+    /// Messages that no endpoint took.
+    pub routed_nowhere: u64,
+    /// Messages that wait for an endpoint (R18).
+    pub unrouted: u64,
+    /// Messages that waited for an endpoint and ended so.
+    pub unrouted_ended: u64,
+    pub endpoints: Vec<EndpointBooks>,
 }
 
-/// Since when and why Gonets (not the owner) disabled an endpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disabled {
-    pub since: Timestamp,
-    pub why: DisabledBy,
+/// The books of one endpoint: `accepted` is what the messages' own records say was routed there, the rest
+/// is what the deliveries say; they balance when the sum of the rest is `accepted`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EndpointBooks {
+    pub endpoint: EndpointNo,
+    pub delivered: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+    pub skipped: u64,
+    pub waiting: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum DisabledBy {
-    /// It answered 410.
-    Gone = 1,
-    /// No success for too long (R21).
-    Failing = 2,
-}
-
-impl DisabledBy {
-    pub const fn code(self) -> u8 {
-        self as u8
-    }
-
-    pub const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            1 => Self::Gone,
-            2 => Self::Failing,
-            _ => return None,
-        })
-    }
-
-    pub const fn sentence(self) -> &'static str {
-        match self {
-            Self::Gone => "the endpoint answered 410 Gone",
-            Self::Failing => "the endpoint took nothing for too long",
+impl EndpointBooks {
+    /// Counts deliveries that have ended so.
+    pub fn count(&mut self, state: SettledState, deliveries: u64) {
+        match state {
+            SettledState::Delivered => self.delivered += deliveries,
+            SettledState::Failed => self.failed += deliveries,
+            SettledState::Cancelled => self.cancelled += deliveries,
+            SettledState::Skipped => self.skipped += deliveries,
         }
     }
+}
+
+/// How a message ended that waited for an endpoint in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnroutedEnd {
+    pub reason: Reason,
+    pub at: Timestamp,
 }

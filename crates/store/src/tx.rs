@@ -7,7 +7,9 @@
 
 use bytes::Bytes;
 use gonets_core::{
+    gate::GateWrite,
     ids::{AppNo, AttemptId, EndpointNo, EntityNo, EnvironmentNo, MessageId},
+    notice::Notice,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -15,7 +17,7 @@ use gonets_core::{
 
 use crate::{
     entity::EntityRow,
-    record::{AttemptRecord, Gate, Scope, SettledState},
+    record::{AttemptRecord, SettledState},
 };
 
 /// One operation.
@@ -23,11 +25,15 @@ use crate::{
 pub enum Tx {
     Accept(Box<Accept>),
     Outcome(Box<Outcome>),
-    Gate(Box<GateWrite>),
+    Keep(Box<Keep>),
     Hand(HandRetry),
     Entity(Box<EntityWrite>),
     Cancel(CancelStep),
+    Expire(Box<ExpireStep>),
     Route(RouteStep),
+    Unroute(UnrouteStep),
+    EndUnrouted(Box<EndUnroutedStep>),
+    Told(Told),
 }
 
 /// Accept a message: message + payload + one `fresh` row per endpoint (or `waiting` if it has a
@@ -54,7 +60,10 @@ pub struct Accept {
     pub payload: Bytes,
     /// The endpoints that take it.
     pub routes: Vec<EndpointNo>,
-    /// With no route: wait for the first endpoint (R18) instead of being marked routed nowhere.
+    /// The endpoints that would take it but are disabled by a profile that skips meanwhile (R19): each
+    /// gets a delivery that is [`SettledState::Skipped`] with [`Reason::EndpointDisabled`].
+    pub skips: Vec<EndpointNo>,
+    /// With neither a route nor a skip: wait for the first endpoint (R18) instead of being marked routed nowhere.
     pub hold_unrouted: bool,
 }
 
@@ -81,7 +90,7 @@ pub enum KeyOrigin {
 /// The outcome of an attempt: deletes exactly one row of `from` (or the operation is refused as
 /// [`Rejected::Gone`]), writes the attempt, then what becomes of the delivery.
 ///
-/// An attempt that was under way when its delivery was cancelled was made all the same: it is
+/// An attempt that was under way when its delivery was cancelled or expired was made all the same: it is
 /// journaled, and makes the delivery `Delivered` if it did deliver; `then` counts for nothing.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -93,8 +102,11 @@ pub struct Outcome {
     pub attempt: Option<AttemptRecord>,
     pub progress: Progress,
     pub then: Then,
-    /// Written with the outcome, such as an endpoint's throttle pause.
-    pub gate: Option<GateWrite>,
+    /// Written with the outcome, such as an endpoint's throttle pause. Written too when the row is not
+    /// there ([`Rejected::Gone`]): what the attempt showed of the endpoint is true all the same.
+    pub gates: Vec<GateWrite>,
+    /// Written with the outcome; not when it is refused.
+    pub notices: Vec<Notice>,
 }
 
 /// Which row an attempt was made from.
@@ -119,11 +131,11 @@ pub enum Then {
     Untouched,
 }
 
-/// Replaces the gate of a scope.
-#[derive(Debug, Clone)]
-pub struct GateWrite {
-    pub scope: Scope,
-    pub gate: Gate,
+/// Changes of gates, and what is to be told of them.
+#[derive(Debug, Clone, Default)]
+pub struct Keep {
+    pub gates: Vec<GateWrite>,
+    pub notices: Vec<Notice>,
 }
 
 /// One attempt outside the ladders; refused as [`Rejected::Conflict`] while one is pending.
@@ -148,8 +160,9 @@ pub struct EntityWrite {
     /// Bumps this application's version, so that messages routed before are `Stale`. Guard: it is
     /// there and not deleted ([`Rejected::Gone`] otherwise), unless it is what `row` writes.
     pub touches: Option<AppNo>,
-    /// A gate of the same scope to write along, such as enabling an endpoint.
-    pub gate: Option<GateWrite>,
+    /// Gates to write along, such as enabling an endpoint.
+    pub gates: Vec<GateWrite>,
+    pub notices: Vec<Notice>,
     /// Recorded with it; the answer is replayed for the same key and body.
     pub idempotency: Option<(Idempotency, Vec<u8>)>,
 }
@@ -164,8 +177,48 @@ pub struct CancelStep {
     pub limit: u32,
 }
 
-/// Routes up to `limit` unrouted messages of an application to an endpoint (R18); which types it
-/// takes is the caller's list.
+/// Ends up to `limit` waiting deliveries of an endpoint that are too old (R7): they become `Failed`
+/// with [`Reason::Expired`]. Retries by hand that wait are left alone.
+#[derive(Debug, Clone)]
+pub struct ExpireStep {
+    pub endpoint: EndpointNo,
+    /// Those whose age counts from this instant or before ([`crate::record::MessageRecord::ages_from`]:
+    /// acceptance, or a later `deliverAt`).
+    pub aged_from: Timestamp,
+    pub limit: u32,
+    /// Written if any row was handled, with their number as `facts.count`.
+    pub notice: Notice,
+}
+
+/// Turns up to `limit` waiting deliveries of the last endpoint of an application into messages that
+/// wait for an endpoint (R18, R20): their `fresh`, `waiting` and `hand` rows are deleted, oldest first,
+/// and an `unrouted` row is there for each message. What they had used is forgotten.
+#[derive(Debug, Clone, Copy)]
+pub struct UnrouteStep {
+    pub app: AppNo,
+    pub endpoint: EndpointNo,
+    pub limit: u32,
+}
+
+/// Ends up to `limit` messages that wait for an endpoint (R7, R20), oldest first.
+#[derive(Debug, Clone)]
+pub struct EndUnroutedStep {
+    pub app: AppNo,
+    pub reason: Reason,
+    /// As in [`ExpireStep`].
+    pub aged_from: Timestamp,
+    pub limit: u32,
+    /// As in [`ExpireStep`].
+    pub notice: Option<Notice>,
+}
+
+/// The notices up to this number were carried on and are forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    pub through: u64,
+}
+
+/// Routes unrouted messages of an application (R18); which endpoints take them is the caller's list.
 #[derive(Debug, Clone)]
 pub struct RouteStep {
     pub app: AppNo,
@@ -192,7 +245,7 @@ pub enum Made {
         no: EntityNo,
         version: u32,
     },
-    Gate,
+    Kept,
     Hand,
     /// How many rows a step handled; fewer than its limit: nothing is left.
     Step(u32),

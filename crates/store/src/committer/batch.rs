@@ -61,7 +61,8 @@ impl GroupCommit {
                     attempt.id = AttemptId(self.attempts.next(now));
                 }
             }
-            Tx::Gate(_) | Tx::Hand(_) | Tx::Entity(_) | Tx::Cancel(_) | Tx::Route(_) => {}
+            Tx::Keep(_) | Tx::Hand(_) | Tx::Entity(_) | Tx::Cancel(_) | Tx::Expire(_) => {}
+            Tx::Route(_) | Tx::Unroute(_) | Tx::EndUnrouted(_) | Tx::Told(_) => {}
         }
     }
 }

@@ -87,7 +87,9 @@ fn weight(tx: &Tx) -> usize {
         Tx::Accept(accept) => ROW + accept.payload.len() + accept.meta.len(),
         Tx::Outcome(outcome) => ROW + outcome.attempt.as_ref().map_or(0, |a| a.answer.len() + a.detail.len()),
         Tx::Entity(write) => ROW + write.row.doc.len(),
-        Tx::Gate(_) | Tx::Hand(_) | Tx::Cancel(_) => ROW,
+        Tx::Keep(keep) => ROW * (keep.gates.len() + keep.notices.len()),
+        Tx::Hand(_) | Tx::Cancel(_) | Tx::Expire(_) | Tx::Told(_) => ROW,
+        Tx::Unroute(_) | Tx::EndUnrouted(_) => ROW,
         Tx::Route(step) => ROW + step.routes.len() * 16,
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gonets_core::{
     ids::{AppNo, EndpointNo, EntityNo, MessageId},
+    names::kind_of,
     progress::Progress,
     rule::Rule,
     time::Timestamp,
@@ -62,6 +63,7 @@ pub fn a_message_with_a_later_time_waits_for_it(open: Open<'_>) {
     let row = WaitingRow {
         message: id,
         critical: false,
+        kind: kind_of("order.paid"),
         due: later,
         rule: Rule::DeliverAt,
         progress: Progress::default(),

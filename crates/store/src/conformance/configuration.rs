@@ -1,18 +1,20 @@
 //! Documents, gates and facts.
 
 use gonets_core::{
-    ids::{AppNo, EndpointNo, EntityNo, EnvironmentNo, MessageId},
+    breaker::BreakerState,
+    gate::{Disabled, DisabledBy, Expiring, Gate, GateChange, GateWrite, Scope, Throttle},
+    health::Health,
+    ids::{AppNo, EndpointNo, EntityNo, EnvironmentNo},
     time::Timestamp,
 };
 
 use super::{
     Open, Trial,
-    operations::{ENVIRONMENT, application, key, write},
+    operations::{ENVIRONMENT, application, keep, key, write},
 };
 use crate::{
     entity::{EntityKind, EntityRow},
-    record::{Disabled, DisabledBy, Gate, Scope},
-    tx::{EntityWrite, GateWrite, KeyOrigin, Made, Rejected, Tx, Verdict},
+    tx::{EntityWrite, KeyOrigin, Made, Rejected, Tx, Verdict},
 };
 
 fn endpoint(no: u32, owner: u32, uid: Option<&str>) -> EntityRow {
@@ -136,23 +138,16 @@ pub fn numbers_are_never_given_twice(open: Open<'_>) {
     assert!(trial.ask().next_no().expect("a number").0 > app.0);
 }
 
-pub fn gates_keep_every_field_and_open_ones_need_no_row(open: Open<'_>) {
+pub fn gates_keep_every_facet_and_open_ones_need_no_row(open: Open<'_>) {
     let mut trial = Trial::start(open);
-    let at = |millis| Some(Timestamp::from_millis(millis));
+    let at = Timestamp::from_millis;
     let full = Gate {
-        breaker: 2,
-        pause_ms: 300_000,
-        until: at(1),
-        probe: Some((EndpointNo(7), MessageId(1 << 62))),
-        lease_until: at(2),
-        throttled_until: at(3),
-        throttles: 4,
-        failing_since: at(5),
-        failures: 6,
-        noticed: 7,
-        disabled: Some(Disabled { since: Timestamp::from_millis(8), why: DisabledBy::Failing }),
-        frozen: true,
-        cancel_through: Some(MessageId(9)),
+        breaker: Some(BreakerState { pause_ms: u64::MAX >> 1, probe_at: at(1), answered: 2 }),
+        throttle: Throttle { until: Some(at(3)), in_a_row: 4, pause_ms: 8_000 },
+        health: Health { first_failure: Some(at(5)), failures: 6, notices: 7, ..Health::default() },
+        disabled: Some(Disabled { since: at(8), why: DisabledBy::Failing }),
+        frozen: Some(at(9)),
+        expiring: Expiring { stage: 2 },
     };
     let scopes = [
         Scope::Everything,
@@ -160,15 +155,26 @@ pub fn gates_keep_every_field_and_open_ones_need_no_row(open: Open<'_>) {
         Scope::Application(AppNo(2)),
         Scope::Endpoint(EndpointNo(u32::MAX)),
     ];
-    let put = |scope, gate: &Gate| Tx::Gate(Box::new(GateWrite { scope, gate: gate.clone() }));
-    let verdicts = trial.commit(scopes.iter().map(|scope| put(*scope, &full)).collect());
-    assert!(verdicts.iter().all(|verdict| *verdict == Ok(Made::Gate)));
-    let stored = trial.ask().gates().expect("an answer");
-    assert_eq!(stored, scopes.map(|scope| (scope, full.clone())));
-    let frozen = Gate { frozen: true, ..Gate::default() };
-    assert!(trial.one(put(scopes[0], &frozen)).is_ok());
-    assert_eq!(trial.ask().gates().expect("an answer")[0], (scopes[0], frozen));
-    trial.commit(scopes.iter().map(|scope| put(*scope, &Gate::default())).collect());
+    let facets = |gate: Gate| {
+        [
+            GateChange::Breaker(gate.breaker),
+            GateChange::Throttle(gate.throttle),
+            GateChange::Health(gate.health),
+            GateChange::Disabled(gate.disabled),
+            GateChange::Frozen(gate.frozen),
+            GateChange::Expiring(gate.expiring),
+        ]
+    };
+    let put = |scope, gate| keep(facets(gate).map(|change| GateWrite { scope, change }).to_vec());
+    let verdicts = trial.commit(scopes.map(|scope| put(scope, full)).to_vec());
+    assert!(verdicts.iter().all(|verdict| *verdict == Ok(Made::Kept)));
+    trial.restart();
+    assert_eq!(trial.ask().gates().expect("an answer"), scopes.map(|scope| (scope, full)));
+    let thaw = GateWrite { scope: scopes[0], change: GateChange::Frozen(None) };
+    assert!(trial.one(keep(vec![thaw])).is_ok());
+    let thawed = Gate { frozen: None, ..full };
+    assert_eq!(trial.ask().gates().expect("an answer")[0], (scopes[0], thawed), "the other facets stay");
+    trial.commit(scopes.map(|scope| put(scope, Gate::default())).to_vec());
     assert_eq!(trial.ask().gates().expect("an answer"), []);
 }
 

@@ -2,16 +2,19 @@
 
 use bytes::Bytes;
 use gonets_core::{
+    gate::{GateChange, GateWrite, Scope},
     ids::{AppNo, AttemptId, EndpointNo, EntityNo, EnvironmentNo, MessageId},
+    notice::{About, Notice, NoticeKind},
     outcome::Outcome as Came,
     progress::Progress,
+    time::Timestamp,
 };
 
 use crate::{
     entity::{EntityKind, EntityRow},
     query::{Order, Page},
     record::{AttemptRecord, MessageMeta, SettledState},
-    tx::{Accept, EntityWrite, Idempotency, KeyOrigin, Made, Outcome, Source, Then, Tx, Verdict},
+    tx::{Accept, EntityWrite, Idempotency, Keep, KeyOrigin, Made, Outcome, Source, Then, Tx, Verdict},
 };
 
 /// The environment of every trial.
@@ -32,7 +35,23 @@ pub fn application(no: EntityNo) -> EntityRow {
 }
 
 pub fn write(row: EntityRow, expected: Option<u32>) -> EntityWrite {
-    EntityWrite { row, expected, touches: None, gate: None, idempotency: None }
+    EntityWrite { row, expected, touches: None, gates: vec![], notices: vec![], idempotency: None }
+}
+
+/// Freezes what stands behind the gate.
+pub fn freeze(scope: Scope) -> GateWrite {
+    GateWrite { scope, change: GateChange::Frozen(Some(Timestamp::from_millis(5))) }
+}
+
+/// Writes gates and nothing else.
+pub fn keep(gates: Vec<GateWrite>) -> Tx {
+    Tx::Keep(Box::new(Keep { gates, notices: vec![] }))
+}
+
+/// Something to tell.
+pub fn notice() -> Notice {
+    let about = About { environment: Some(ENVIRONMENT), ..About::default() };
+    Notice::new(NoticeKind::MessageExpired, about, Timestamp::from_millis(7))
 }
 
 /// A message for `endpoints`, routed with version 1 of its application; the id is to be made.
@@ -51,6 +70,7 @@ pub fn accept(app: AppNo, endpoints: &[u32]) -> Accept {
         idempotency: None,
         payload: Bytes::from_static(b"{\"total\": 12.50}"),
         routes: endpoints.iter().map(|endpoint| EndpointNo(*endpoint)).collect(),
+        skips: vec![],
         hold_unrouted: false,
     }
 }
@@ -112,7 +132,8 @@ pub fn outcome(message: MessageId, endpoint: u32, from: Source, then: Then) -> O
         attempt: Some(attempt(message, endpoint, 1, came, status)),
         progress: Progress { attempts: 1, ..Progress::default() },
         then,
-        gate: None,
+        gates: vec![],
+        notices: vec![],
     }
 }
 

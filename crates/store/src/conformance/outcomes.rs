@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use gonets_core::{
+    gate::{Gate, GateChange, GateWrite, Scope, Throttle},
     ids::{EndpointNo, MessageId},
+    names::kind_of,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -11,12 +13,12 @@ use gonets_core::{
 
 use super::{
     Open, Trial,
-    operations::{DELIVERED, accept, made_message, outcome, page},
+    operations::{DELIVERED, accept, freeze, made_message, notice, outcome, page},
 };
 use crate::{
     query::{LaneBacklog, Order, WaitingRow},
-    record::{DeliveryState, Gate, Scope, SettledState},
-    tx::{Accept, GateWrite, HandRetry, Made, Outcome, Rejected, Source, Then, Tx},
+    record::{DeliveryState, SettledState},
+    tx::{Accept, HandRetry, Made, Outcome, Rejected, Source, Then, Tx},
 };
 
 fn wait(due: Timestamp) -> Then {
@@ -82,7 +84,14 @@ pub fn a_failed_attempt_waits_and_keeps_its_progress(open: Open<'_>) {
         };
         let failed = Outcome { progress, ..outcome(id, 7, from, wait(due)) };
         assert!(trial.one(failed.tx()).is_ok());
-        let row = WaitingRow { message: id, critical: true, due, rule: Rule::OutageLadder, progress };
+        let row = WaitingRow {
+            message: id,
+            critical: true,
+            kind: kind_of("order.paid"),
+            due,
+            rule: Rule::OutageLadder,
+            progress,
+        };
         assert_eq!(trial.due(7, due, 10).rows, [row]);
         assert_eq!(trial.state(id, 7), Some(DeliveryState::Waiting { due, rule: Rule::OutageLadder }));
         from = Source::Waiting;
@@ -99,13 +108,12 @@ pub fn a_failed_attempt_waits_and_keeps_its_progress(open: Open<'_>) {
     assert_eq!(trial.due(7, Timestamp::MAX, 10).rows, []);
 }
 
-pub fn an_outcome_without_its_row_is_gone_and_writes_nothing(open: Open<'_>) {
+pub fn an_outcome_without_its_row_is_gone_and_writes_only_its_gates(open: Open<'_>) {
     let mut trial = Trial::start(open);
     let app = trial.app();
     let id = trial.accepted(app, &[7]);
-    let gate = Some(GateWrite { scope: Scope::Everything, gate: Gate { frozen: true, ..Gate::default() } });
     let due = trial.now;
-    for (endpoint, from, then) in [
+    let cases = [
         (8, Source::Fresh, DELIVERED),
         (8, Source::Fresh, wait(due)),
         (8, Source::Fresh, Then::Untouched),
@@ -114,13 +122,16 @@ pub fn an_outcome_without_its_row_is_gone_and_writes_nothing(open: Open<'_>) {
         (7, Source::Waiting, Then::Untouched),
         (7, Source::Hand, DELIVERED),
         (7, Source::Hand, Then::Untouched),
-    ] {
-        let late = Outcome { gate: gate.clone(), ..outcome(id, endpoint, from, then) };
+    ];
+    for (no, (endpoint, from, then)) in (1..).zip(cases) {
+        let gates = vec![freeze(Scope::Endpoint(EndpointNo(no)))];
+        let late = Outcome { gates, notices: vec![notice()], ..outcome(id, endpoint, from, then) };
         assert_eq!(trial.one(late.tx()), Err(Rejected::Gone), "{from:?} {then:?}");
     }
     assert_eq!(trial.fresh(7), [id]);
     assert_eq!(trial.state(id, 8), None);
-    assert_eq!(trial.ask().gates().expect("an answer"), []);
+    assert_eq!(trial.ask().gates().expect("an answer").len(), cases.len());
+    assert_eq!(trial.ask().notices(10).expect("an answer"), []);
     let attempts = trial.ask().attempts_of_message(id, &page(10, Order::Ascending), &Default::default());
     assert!(attempts.expect("an answer").rows.is_empty());
 }
@@ -203,14 +214,17 @@ pub fn the_backlog_names_every_endpoint_once(open: Open<'_>) {
     assert_eq!(trial.ask().backlog().expect("an answer"), expected);
 }
 
-pub fn a_gate_is_written_with_its_outcome(open: Open<'_>) {
+pub fn gates_and_notices_are_written_with_their_outcome(open: Open<'_>) {
     let mut trial = Trial::start(open);
     let app = trial.app();
     let id = trial.accepted(app, &[7]);
-    let gate = Gate { throttles: 1, throttled_until: Some(trial.now), ..Gate::default() };
-    let write = GateWrite { scope: Scope::Endpoint(EndpointNo(7)), gate: gate.clone() };
+    let throttle = Throttle { in_a_row: 1, until: Some(trial.now), pause_ms: 1_000 };
+    let scope = Scope::Endpoint(EndpointNo(7));
+    let gates = vec![GateWrite { scope, change: GateChange::Throttle(throttle) }, freeze(Scope::Everything)];
     let due = trial.now;
-    let throttled = Outcome { gate: Some(write), ..outcome(id, 7, Source::Fresh, wait(due)) };
+    let throttled = Outcome { gates, notices: vec![notice()], ..outcome(id, 7, Source::Fresh, wait(due)) };
     assert!(trial.one(throttled.tx()).is_ok());
-    assert_eq!(trial.ask().gates().expect("an answer"), [(Scope::Endpoint(EndpointNo(7)), gate)]);
+    let stored = trial.ask().gates().expect("an answer");
+    assert_eq!(stored[1..], [(scope, Gate { throttle, ..Gate::default() })]);
+    assert_eq!(trial.ask().notices(10).expect("an answer"), [(1, notice())]);
 }

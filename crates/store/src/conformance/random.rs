@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 use gonets_core::{
+    gate::{GateChange, GateWrite, Scope, Throttle},
     ids::{AppNo, EndpointNo, EntityNo, MessageId},
     outcome::Outcome as Came,
     progress::Progress,
@@ -15,17 +16,17 @@ use gonets_core::{
 
 use super::{
     Open, Trial,
-    operations::{accept, application, attempt, key, meta, write},
+    operations::{accept, application, attempt, keep, key, meta, write},
 };
 use crate::{
     engine::{Engine, Load},
     entity::{EntityKind, EntityRow},
     model::Model,
     query::{AttemptFilter, Entities, MessageFilter, Order, OutcomeFilter, Page, Queries},
-    record::{Gate, MessageMeta, Scope, SettledState},
+    record::{MessageMeta, SettledState},
     tx::{
-        Accept, CancelStep, EntityWrite, GateWrite, HandRetry, KeyOrigin, Made, Outcome, Rejected, RouteStep,
-        Source, Then, Tx, Verdict,
+        Accept, CancelStep, EntityWrite, HandRetry, KeyOrigin, Made, Outcome, Rejected, RouteStep, Source,
+        Then, Tx, Verdict,
     },
 };
 
@@ -127,7 +128,7 @@ fn operation(luck: &mut Luck, now: Timestamp, known: &[MessageId]) -> Tx {
     match luck.below(20) {
         0..7 => random_accept(luck, now).tx(),
         7..15 => random_outcome(luck, now, known).tx(),
-        15 => Tx::Gate(Box::new(random_gate(luck, now))),
+        15 => keep(vec![random_gate(luck, now)]),
         16 => Tx::Hand(random_retry(luck, known)),
         17 => Tx::Entity(Box::new(random_entity(luck))),
         18 => Tx::Cancel(CancelStep {
@@ -193,7 +194,8 @@ fn random_outcome(luck: &mut Luck, now: Timestamp, known: &[MessageId]) -> Outco
             blocked: luck.below(3) as u8,
         },
         then,
-        gate: (luck.below(6) == 0).then(|| random_gate(luck, now)),
+        gates: (0..luck.below(6) / 5).map(|_| random_gate(luck, now)).collect(),
+        notices: vec![],
     }
 }
 
@@ -212,8 +214,12 @@ fn random_gate(luck: &mut Luck, now: Timestamp) -> GateWrite {
         1 => Scope::Application(AppNo(1)),
         _ => Scope::Endpoint(luck.endpoint()),
     };
-    let gate = Gate { breaker: luck.below(3) as u8, until: luck.one(&[None, Some(now)]), ..Gate::default() };
-    GateWrite { scope, gate }
+    let throttle = Throttle { in_a_row: luck.below(3) as u32, ..Throttle::default() };
+    let change = match luck.below(2) {
+        0 => GateChange::Throttle(throttle),
+        _ => GateChange::Frozen(luck.one(&[None, Some(now)])),
+    };
+    GateWrite { scope, change }
 }
 
 fn random_entity(luck: &mut Luck) -> EntityWrite {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gonets_core::{
     ids::{EndpointNo, EntityNo, MessageId},
+    names::kind_of,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -38,7 +39,7 @@ pub fn a_retry_by_hand_is_pending_once(open: Open<'_>) {
     let due = trial.now;
     let verdicts = trial.commit(vec![failed(id, due).tx(), retry(id), retry(id)]);
     assert_eq!(verdicts[1..], [Ok(Made::Hand), Err(Rejected::Conflict)]);
-    let row = HandRow { message: id, critical: true, attempts: 1 };
+    let row = HandRow { message: id, critical: true, kind: kind_of("order.paid"), attempts: 1 };
     assert_eq!(trial.ask().by_hand(EndpointNo(7), 10).expect("an answer"), [row]);
     assert!(trial.one(outcome(id, 7, Source::Hand, Then::Untouched).tx()).is_ok());
     assert_eq!(trial.one(retry(id)), Ok(Made::Hand), "and again once it is over");

@@ -43,9 +43,8 @@ impl ModelState {
         if let Some(application) = touched.and_then(|app| self.entities.get_mut(&app.0)) {
             application.version += 1;
         }
-        if let Some(gate) = &write.gate {
-            self.write_gate(gate);
-        }
+        self.write_gates(&write.gates);
+        self.write_notices(&write.notices);
         if let Some((key, answer)) = &write.idempotency {
             self.keep_key(now, key, Made::ReplayedAnswer(answer.clone()));
         }

@@ -11,7 +11,7 @@ use gonets_core::{
 use super::{Delivery, Model, ModelState, lanes::lane};
 use crate::{
     query::{Answer, AttemptFilter, Journal, Lanes, MessageFilter, Page, Paged},
-    record::{AttemptRecord, DeliveryRecord, DeliveryState, MessageRecord},
+    record::{AttemptRecord, Books, DeliveryRecord, DeliveryState, MessageRecord, UnroutedEnd},
 };
 
 impl Journal for Model {
@@ -84,6 +84,14 @@ impl Journal for Model {
     fn is_unrouted(&self, app: AppNo, message: MessageId) -> Answer<bool> {
         Ok(self.state.lock().unrouted.contains(&(app.0, message)))
     }
+
+    fn unrouted_end(&self, message: MessageId) -> Answer<Option<UnroutedEnd>> {
+        Ok(self.state.lock().unrouted_ends.get(&message).copied())
+    }
+
+    fn books(&self, app: AppNo, endpoints: &[EndpointNo], from: Timestamp, to: Timestamp) -> Answer<Books> {
+        Ok(self.state.lock().books(app, endpoints, from, to))
+    }
 }
 
 /// The ids of a page and beyond, in the order of reading.
@@ -134,7 +142,7 @@ impl ModelState {
         fill(page, taken.cloned(), AttemptRecord::content_bytes)
     }
 
-    fn delivery(&self, key: Delivery) -> Option<DeliveryRecord> {
+    pub(super) fn delivery(&self, key: Delivery) -> Option<DeliveryRecord> {
         let record =
             |state, progress| DeliveryRecord { message: key.1, endpoint: EndpointNo(key.0), progress, state };
         if self.fresh.contains_key(&key) {
