@@ -8,19 +8,25 @@ use crate::time::{Clock, Timestamp};
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     started: Instant,
-    wall_at_start: Timestamp,
+    now_at_start: Timestamp,
 }
 
 impl SystemClock {
-    #[allow(clippy::disallowed_methods, reason = "the one place where the clock is read")]
     pub fn start() -> Self {
-        Self { started: Instant::now(), wall_at_start: wall() }
+        Self::not_before(Timestamp::from_millis(0))
+    }
+
+    /// One that starts at `earliest` if the wall clock stands before it: time that was recorded does
+    /// not come again, so no pause grows by what the wall clock was set back (R25).
+    #[allow(clippy::disallowed_methods, reason = "the one place where the clock is read")]
+    pub fn not_before(earliest: Timestamp) -> Self {
+        Self { started: Instant::now(), now_at_start: wall().max(earliest) }
     }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        self.wall_at_start.saturating_add(self.started.elapsed())
+        self.now_at_start.saturating_add(self.started.elapsed())
     }
 
     fn wall(&self) -> Timestamp {
