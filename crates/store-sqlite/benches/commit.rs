@@ -91,7 +91,14 @@ fn application(no: u32) -> Tx {
         deleted: false,
         doc: b"{}".to_vec(),
     };
-    Tx::Entity(Box::new(EntityWrite { row, expected: None, touches: None, gate: None, idempotency: None }))
+    Tx::Entity(Box::new(EntityWrite {
+        row,
+        expected: None,
+        touches: None,
+        gates: vec![],
+        notices: vec![],
+        idempotency: None,
+    }))
 }
 
 fn accept(id: MessageId, endpoint: EndpointNo) -> Tx {
@@ -109,6 +116,7 @@ fn accept(id: MessageId, endpoint: EndpointNo) -> Tx {
         idempotency: None,
         payload: Bytes::from_static(&[b'x'; 400]),
         routes: vec![endpoint],
+        skips: vec![],
         hold_unrouted: false,
     }))
 }
@@ -133,6 +141,7 @@ fn outcome(now: Timestamp, id: AttemptId, message: MessageId, endpoint: Endpoint
         }),
         progress: Progress { attempts: 1, ..Progress::default() },
         then: Then::Settled { state: SettledState::Delivered, reason: None },
-        gate: None,
+        gates: vec![],
+        notices: vec![],
     }))
 }

@@ -23,19 +23,22 @@ CREATE TABLE payload (
     body BLOB NOT NULL
 ) STRICT;
 
--- Deliveries that were never tried.
+-- Deliveries that were never tried. `later` is 0 for critical messages, which go first, and 1 for
+-- others; `kind` is a number for the message's type.
 CREATE TABLE fresh (
     endpoint INTEGER NOT NULL,
+    later INTEGER NOT NULL,
     msg INTEGER NOT NULL,
-    critical INTEGER NOT NULL,
-    PRIMARY KEY (endpoint, msg)
+    kind INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, later, msg)
 ) STRICT, WITHOUT ROWID;
 
 -- Deliveries that are tried (again) at an instant.
 CREATE TABLE waiting (
     endpoint INTEGER NOT NULL,
+    later INTEGER NOT NULL,
     msg INTEGER NOT NULL,
-    critical INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
     due INTEGER NOT NULL,
     rule INTEGER NOT NULL,
     outage INTEGER NOT NULL,
@@ -44,9 +47,9 @@ CREATE TABLE waiting (
     attempts INTEGER NOT NULL,
     interrupted INTEGER NOT NULL,
     blocked INTEGER NOT NULL,
-    PRIMARY KEY (endpoint, msg)
+    PRIMARY KEY (endpoint, later, msg)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX waiting_due ON waiting (endpoint, due, msg);
+CREATE INDEX waiting_due ON waiting (endpoint, later, due, msg);
 
 -- Messages of applications that have no endpoint yet (R18).
 CREATE TABLE unrouted (
@@ -54,6 +57,14 @@ CREATE TABLE unrouted (
     msg INTEGER NOT NULL,
     PRIMARY KEY (app, msg)
 ) STRICT, WITHOUT ROWID;
+
+-- Messages that waited for an endpoint and ended so.
+CREATE TABLE unrouted_end (
+    msg INTEGER PRIMARY KEY,
+    app INTEGER NOT NULL,
+    reason INTEGER NOT NULL,
+    at INTEGER NOT NULL
+) STRICT;
 
 -- Retries by hand that wait for their one attempt (R9).
 CREATE TABLE hand (
@@ -133,24 +144,19 @@ CREATE TABLE indexed (
 ) STRICT;
 INSERT INTO indexed VALUES (1, 0, 0);
 
--- The holds and breakers of a scope: its kind in the upper 32 bits, its number in the lower.
+-- What is held in front of a scope (its kind in the upper 32 bits, its number in the lower): a row
+-- for each facet that holds or remembers something, as JSON.
 CREATE TABLE gate (
-    scope INTEGER PRIMARY KEY,
-    breaker INTEGER NOT NULL,
-    pause_ms INTEGER NOT NULL,
-    until INTEGER,
-    probe_endpoint INTEGER,
-    probe_msg INTEGER,
-    lease_until INTEGER,
-    throttled_until INTEGER,
-    throttles INTEGER NOT NULL,
-    failing_since INTEGER,
-    failures INTEGER NOT NULL,
-    noticed INTEGER NOT NULL,
-    disabled_since INTEGER,
-    disabled_why INTEGER,
-    frozen INTEGER NOT NULL,
-    cancel_through INTEGER
+    scope INTEGER NOT NULL,
+    facet INTEGER NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (scope, facet)
+) STRICT, WITHOUT ROWID;
+
+-- What is to be told of, as JSON, until it is carried on. A number is never given twice.
+CREATE TABLE notice (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    doc TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE event_key (

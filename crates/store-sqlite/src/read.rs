@@ -4,6 +4,7 @@
 //! journal) is of one moment. A read that takes over its limit is interrupted, because the log
 //! cannot start over below it.
 
+mod books;
 mod deliveries;
 mod entities;
 mod journal;

@@ -1,7 +1,10 @@
 //! Between rows and records: how ids, scopes, progress and gates are written as columns.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use gonets_core::{
+    gate::{GateChange, Scope},
     ids::{AppNo, AttemptId, EndpointNo, EnvironmentNo, MessageId},
     outcome::Outcome,
     progress::Progress,
@@ -10,9 +13,20 @@ use gonets_core::{
 };
 use gonets_store::{
     entity::{EntityKind, EntityRow},
-    record::{AttemptRecord, Disabled, DisabledBy, Gate, MessageRecord, Scope, SettledState},
+    record::{AttemptRecord, MessageRecord, SettledState, UnroutedEnd},
 };
 use rusqlite::{Row, types::Type};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// An id that may be larger than any that was made.
+pub(crate) fn at_most(id: u64) -> i64 {
+    i64::try_from(id).unwrap_or(i64::MAX)
+}
+
+/// The first id of a message accepted after an instant.
+pub(crate) fn first_after(at: Timestamp) -> i64 {
+    int(MessageId::first_at(at.saturating_add(Duration::from_millis(1))).0)
+}
 
 /// Ids have 63 bits, so they fit SQLite's signed integers in the same order.
 pub(crate) const fn int(id: u64) -> i64 {
@@ -138,33 +152,23 @@ fn scope(row: &Row<'_>, column: usize) -> rusqlite::Result<Scope> {
     })
 }
 
-/// All columns of `gate` in the order of the schema.
-pub(crate) fn gate(row: &Row<'_>) -> rusqlite::Result<(Scope, Gate)> {
-    let probe = match (row.get::<_, Option<u32>>(4)?, row.get::<_, Option<i64>>(5)?) {
-        (Some(endpoint), Some(message)) => Some((EndpointNo(endpoint), message_id(message))),
-        _ => None,
-    };
-    let disabled = match (instant(row, 12)?, row.get::<_, Option<u8>>(13)?) {
-        (Some(since), Some(why)) => {
-            let why = DisabledBy::from_code(why).ok_or_else(|| unknown(13, "cause of disabling"))?;
-            Some(Disabled { since, why })
-        }
-        _ => None,
-    };
-    let gate = Gate {
-        breaker: row.get(1)?,
-        pause_ms: row.get::<_, i64>(2)? as u64,
-        until: instant(row, 3)?,
-        probe,
-        lease_until: instant(row, 6)?,
-        throttled_until: instant(row, 7)?,
-        throttles: row.get(8)?,
-        failing_since: instant(row, 9)?,
-        failures: row.get(10)?,
-        noticed: row.get(11)?,
-        disabled,
-        frozen: row.get(14)?,
-        cancel_through: row.get::<_, Option<i64>>(15)?.map(message_id),
-    };
-    Ok((scope(row, 0)?, gate))
+/// Columns: reason, at.
+pub(crate) fn unrouted_end(row: &Row<'_>) -> rusqlite::Result<UnroutedEnd> {
+    let reason = reason(row, 0)?.ok_or_else(|| unknown(0, "reason"))?;
+    Ok(UnroutedEnd { reason, at: Timestamp::from_millis(row.get(1)?) })
+}
+
+/// Columns: scope, doc.
+pub(crate) fn gate(row: &Row<'_>) -> rusqlite::Result<(Scope, GateChange)> {
+    Ok((scope(row, 0)?, from_json(row, 1)?))
+}
+
+/// A small document as it is stored.
+pub(crate) fn as_json(document: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(document).map_err(|cause| rusqlite::Error::ToSqlConversionFailure(cause.into()))
+}
+
+pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?)
+        .map_err(|cause| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, cause.into()))
 }

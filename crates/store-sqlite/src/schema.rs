@@ -49,7 +49,8 @@ fn set_up_writer(conn: &Connection) -> rusqlite::Result<()> {
          PRAGMA mmap_size = 0;
          PRAGMA temp_store = MEMORY;
          PRAGMA wal_autocheckpoint = 0;
-         PRAGMA journal_size_limit = 67108864;",
+         PRAGMA journal_size_limit = 67108864;
+         CREATE TEMP TABLE step (msg INTEGER PRIMARY KEY) STRICT;",
     )
 }
 

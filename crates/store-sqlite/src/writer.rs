@@ -10,10 +10,13 @@
 
 mod accept;
 mod apps;
+mod ended;
 mod entity;
 mod gate;
+mod hand;
 mod outcome;
 mod recent;
+mod route;
 mod statements;
 mod steps;
 
@@ -167,11 +170,15 @@ impl Batch<'_> {
         match operation {
             Tx::Accept(accept) => self.accept(accept),
             Tx::Outcome(outcome) => self.outcome(outcome),
-            Tx::Gate(gate) => self.gate(gate),
+            Tx::Keep(keep) => self.keep(keep),
             Tx::Hand(retry) => self.hand(retry),
             Tx::Entity(write) => self.entity(write),
             Tx::Cancel(step) => self.cancel(*step),
+            Tx::Expire(step) => self.expire(step),
             Tx::Route(step) => self.route(step),
+            Tx::Unroute(step) => self.unroute(*step),
+            Tx::EndUnrouted(step) => self.end_unrouted(step),
+            Tx::Told(told) => self.told(*told),
         }
     }
 }
@@ -228,11 +235,11 @@ impl Engine for SqliteEngine {
 
 #[cfg(test)]
 mod tests {
-    use gonets_core::time::Timestamp;
+    use gonets_core::{gate::Scope, ids::EndpointNo, time::Timestamp};
     use gonets_store::{
+        conformance::operations::{freeze, keep},
         engine::Engine,
-        record::{Gate, Scope},
-        tx::{GateWrite, Tx},
+        tx::Tx,
     };
 
     use crate::{checkpoint::Checkpoints, lock::Lock, schema, writer::SqliteEngine};
@@ -244,11 +251,9 @@ mod tests {
         let lock = Lock::take(dir.path()).expect("no one else is here");
         let mut engine =
             SqliteEngine::start(dir.path(), conn, lock, Checkpoints::Aside).expect("the engine starts");
-        let gate = |no: u32| GateWrite {
-            scope: Scope::Endpoint(gonets_core::ids::EndpointNo(no)),
-            gate: Gate { frozen: true, ..Gate::default() },
+        let batch = |from: u32| -> Vec<Tx> {
+            (from..from + 500).map(|no| keep(vec![freeze(Scope::Endpoint(EndpointNo(no)))])).collect()
         };
-        let batch = |from: u32| (from..from + 500).map(|no| Tx::Gate(Box::new(gate(no)))).collect::<Vec<_>>();
         let now = Timestamp::from_millis(0);
         engine.commit(now, &batch(0)).expect("there is room");
         let pages: u32 = engine.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a count");

@@ -11,14 +11,15 @@ use std::{
 };
 
 use gonets_core::{
+    gate::Scope,
     ids::EndpointNo,
     time::{Clock, Timestamp},
 };
 use gonets_store::{
+    conformance::operations::{freeze as frozen, keep},
     engine::{Engine, Load, Tended},
     query::Lanes,
-    record::{Gate, Scope},
-    tx::{GateWrite, Tx},
+    tx::Tx,
 };
 use gonets_store_sqlite::{Checkpoints, Options, Sqlite, SqliteEngine, SqliteReaders};
 
@@ -42,8 +43,7 @@ fn open(dir: &Path, checkpoints: Checkpoints) -> (SqliteEngine, Arc<SqliteReader
 }
 
 fn freeze(no: u32) -> Tx {
-    let gate = Gate { frozen: true, ..Gate::default() };
-    Tx::Gate(Box::new(GateWrite { scope: Scope::Endpoint(EndpointNo(no)), gate }))
+    keep(vec![frozen(Scope::Endpoint(EndpointNo(no)))])
 }
 
 /// A commit of a page, and the upkeep after it.

@@ -11,15 +11,18 @@ use std::{
 };
 
 use gonets_core::{
+    gate::Scope,
     ids::{AppNo, AttemptId, EndpointNo, MessageId},
     time::{Clock, Timestamp},
 };
 use gonets_store::{
-    conformance::{Opened, Trial},
+    conformance::{
+        Opened, Trial,
+        operations::{freeze as frozen, keep},
+    },
     engine::{Engine, Load, Tended},
     query::{AttemptFilter, Entities, Journal, Lanes, MessageFilter, Order, Page, QueryError},
-    record::{Gate, Scope},
-    tx::{GateWrite, Tx},
+    tx::Tx,
 };
 use gonets_store_sqlite::{Checkpoints, OpenError, Options, Sqlite, SqliteEngine, SqliteReaders};
 
@@ -56,7 +59,7 @@ fn opened(dir: &Path) -> Opened {
 }
 
 fn freeze() -> Tx {
-    Tx::Gate(Box::new(GateWrite { scope: Scope::Everything, gate: Gate { frozen: true, ..Gate::default() } }))
+    keep(vec![frozen(Scope::Everything)])
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -287,9 +290,8 @@ fn a_checkpoint_by_someone_else_is_no_failure() {
     let (mut engine, _readers) = open(dir.path());
     let now = Timestamp::from_millis(1);
     for no in 0..1_200 {
-        let gate = Gate { frozen: true, ..Gate::default() };
-        let write = GateWrite { scope: Scope::Endpoint(EndpointNo(no)), gate };
-        engine.commit(now, &[Tx::Gate(Box::new(write))]).expect("it commits");
+        let write = keep(vec![frozen(Scope::Endpoint(EndpointNo(no)))]);
+        engine.commit(now, &[write]).expect("it commits");
     }
     let other = || rusqlite::Connection::open(dir.path().join("gonets.db")).expect("the file opens");
     let (reader, mut checkpointer) = (other(), other());

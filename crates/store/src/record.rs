@@ -208,13 +208,13 @@ pub struct EndpointBooks {
 }
 
 impl EndpointBooks {
-    /// Counts deliveries that have ended so.
-    pub fn count(&mut self, state: SettledState, deliveries: u64) {
+    /// The count of those that have ended so.
+    pub fn ended(&mut self, state: SettledState) -> &mut u64 {
         match state {
-            SettledState::Delivered => self.delivered += deliveries,
-            SettledState::Failed => self.failed += deliveries,
-            SettledState::Cancelled => self.cancelled += deliveries,
-            SettledState::Skipped => self.skipped += deliveries,
+            SettledState::Delivered => &mut self.delivered,
+            SettledState::Failed => &mut self.failed,
+            SettledState::Cancelled => &mut self.cancelled,
+            SettledState::Skipped => &mut self.skipped,
         }
     }
 }

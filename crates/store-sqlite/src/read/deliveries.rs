@@ -24,13 +24,14 @@ pub(super) fn delivery(
 ) -> rusqlite::Result<Option<DeliveryRecord>> {
     let key = (endpoint.0, int(message.0));
     let record = |state, progress| DeliveryRecord { message, endpoint, progress, state };
-    if conn.prepare_cached("SELECT 1 FROM fresh WHERE endpoint = ?1 AND msg = ?2")?.exists(key)? {
+    let fresh = "SELECT 1 FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2";
+    if conn.prepare_cached(fresh)?.exists(key)? {
         return Ok(Some(record(DeliveryState::Fresh, Progress::default())));
     }
     let waits = conn
         .prepare_cached(
             "SELECT due, rule, outage, refusals, first_refusal, attempts, interrupted, blocked
-             FROM waiting WHERE endpoint = ?1 AND msg = ?2",
+             FROM waiting WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2",
         )?
         .query_row(key, |row| Ok(record(waiting_state(row)?, row::progress(row, 2)?)))
         .optional()?;
@@ -95,7 +96,10 @@ fn lane(
     range: Range,
     wanted: usize,
 ) -> rusqlite::Result<Vec<i64>> {
-    let sql = format!("SELECT msg FROM {table} WHERE endpoint = ?1 AND msg > ?2 AND msg < ?3");
+    let half = |later| {
+        format!("SELECT msg FROM {table} WHERE endpoint = ?1 AND later = {later} AND msg > ?2 AND msg < ?3")
+    };
+    let sql = format!("{} UNION ALL {}", half(0), half(1));
     let mut statement = conn.prepare_cached(&format!("{} LIMIT ?4", range.ordered(&sql, "msg")))?;
     statement.query_map((endpoint.0, range.low, range.high, wanted as i64), |row| row.get(0))?.collect()
 }

@@ -3,15 +3,16 @@
 use gonets_core::{
     ids::{AppNo, AttemptId, EndpointNo, MessageId},
     outcome::Outcome,
+    time::Timestamp,
 };
 use gonets_store::{
     query::{Answer, AttemptFilter, Journal, MessageFilter, Page, Paged},
-    record::{AttemptRecord, DeliveryRecord, MessageRecord},
+    record::{AttemptRecord, Books, DeliveryRecord, MessageRecord, UnroutedEnd},
 };
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{
-    SqliteReaders, deliveries, lanes,
+    SqliteReaders, books, deliveries, lanes,
     range::{Place, Range, indexed},
 };
 use crate::row::{self, int, message_id};
@@ -74,6 +75,18 @@ impl Journal for SqliteReaders {
             conn.prepare_cached("SELECT 1 FROM unrouted WHERE app = ?1 AND msg = ?2")?
                 .exists((app.0, int(message.0)))
         })
+    }
+
+    fn unrouted_end(&self, message: MessageId) -> Answer<Option<UnroutedEnd>> {
+        self.read(|conn| {
+            conn.prepare_cached("SELECT reason, at FROM unrouted_end WHERE msg = ?1")?
+                .query_row([int(message.0)], row::unrouted_end)
+                .optional()
+        })
+    }
+
+    fn books(&self, app: AppNo, endpoints: &[EndpointNo], from: Timestamp, to: Timestamp) -> Answer<Books> {
+        self.read(|conn| books::books(conn, app, endpoints, Range::accepted(from, to)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading a range of ids from an index that is filled behind, and from its tail.
 
-use gonets_core::time::Timestamp;
+use gonets_core::{ids::MessageId, time::Timestamp};
 use gonets_store::query::Page;
 use rusqlite::Connection;
 
@@ -29,6 +29,12 @@ impl Range {
     pub(super) fn of(page: &Page, before: Option<Timestamp>, after: Option<Timestamp>) -> Self {
         let (low, high) = page.bounds(before, after);
         Self { low: low as i64, high: high as i64, down: page.reads_down() }
+    }
+
+    /// The messages accepted in `from <= accepted < to`.
+    pub(super) fn accepted(from: Timestamp, to: Timestamp) -> Self {
+        let first = |at| MessageId::first_at(at).0 as i64;
+        Self { low: first(from) - 1, high: first(to), down: false }
     }
 
     /// The range split at `indexed`: all of the index is older than all of the tail, so reading one

@@ -2,13 +2,24 @@
 
 use std::time::Duration;
 
-use gonets_core::{ids::MessageId, progress::Progress, rule::Rule, time::Timestamp};
-use gonets_store::tx::{Accept, Idempotency, KeyOrigin, Made, Rejected, Verdict};
+use gonets_core::{
+    ids::{EndpointNo, MessageId},
+    names::kind_of,
+    progress::Progress,
+    rule::Reason,
+    time::Timestamp,
+};
+use gonets_store::{
+    record::SettledState,
+    tx::{Accept, Idempotency, KeyOrigin, Made, Rejected, Verdict},
+};
 use rusqlite::OptionalExtension;
 
 use super::{
     Batch,
+    ended::Ended,
     recent::{AUTO_LIFETIME, Seen},
+    route::Arrival,
 };
 use crate::row::{int, message_id, millis};
 
@@ -33,6 +44,9 @@ impl Batch<'_> {
         }
         if let Err(refused) = self.memory.apps.check(accept.app, accept.app_version) {
             return Ok(Err(refused));
+        }
+        if accept.skips.iter().any(|endpoint| accept.routes.contains(endpoint)) {
+            return Ok(Err(Rejected::Poisoned(String::from("an endpoint both takes and skips the message"))));
         }
         // The last guard is itself the first write: one look at the index instead of two.
         if let Some(first) = self.claim_event_id(accept)? {
@@ -89,7 +103,7 @@ impl Batch<'_> {
             accept.app.0,
             accept.event_type.as_str(),
             accept.critical,
-            accept.routes.len() as i64,
+            (accept.routes.len() + accept.skips.len()) as i64,
             millis(accept.occurred),
             millis(accept.deliver_at),
             idem,
@@ -100,10 +114,19 @@ impl Batch<'_> {
     }
 
     fn write_routes(&mut self, accept: &Accept) -> rusqlite::Result<()> {
+        let arrival = Arrival {
+            message: accept.id,
+            critical: accept.critical,
+            kind: kind_of(&accept.event_type),
+            deliver_at: accept.deliver_at,
+        };
         for endpoint in &accept.routes {
-            self.write_route(endpoint.0, accept.id, accept.critical, accept.deliver_at)?;
+            self.write_route(*endpoint, &arrival)?;
         }
-        if accept.routes.is_empty() && accept.hold_unrouted {
+        for endpoint in &accept.skips {
+            self.skip(*endpoint, accept.id)?;
+        }
+        if accept.routes.is_empty() && accept.skips.is_empty() && accept.hold_unrouted {
             self.conn
                 .prepare_cached("INSERT INTO unrouted (app, msg) VALUES (?1, ?2)")?
                 .execute((accept.app.0, int(accept.id.0)))?;
@@ -111,20 +134,18 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// A new delivery: never tried, or due at `deliver_at`.
-    pub(super) fn write_route(
-        &mut self,
-        endpoint: u32,
-        message: MessageId,
-        critical: bool,
-        deliver_at: Option<Timestamp>,
-    ) -> rusqlite::Result<()> {
-        match deliver_at {
-            None => self.sql.fresh.execute((endpoint, int(message.0), critical)).map(drop),
-            Some(due) => {
-                self.write_waiting(endpoint, message, critical, due, Rule::DeliverAt, &Progress::default())
-            }
-        }
+    /// The endpoint is disabled and gets nothing meanwhile (R19): that is how the delivery ended.
+    fn skip(&mut self, endpoint: EndpointNo, message: MessageId) -> rusqlite::Result<()> {
+        let ended = Ended {
+            message,
+            endpoint,
+            state: SettledState::Skipped,
+            reason: Some(Reason::EndpointDisabled),
+            last_status: None,
+            progress: Progress::default(),
+        };
+        self.write_ended(&ended)?;
+        self.index_ended(endpoint, message)
     }
 
     /// What a key in the table answers: its message or its stored answer, as long as it lives.

@@ -31,9 +31,8 @@ impl Batch<'_> {
         if let Some(app) = touched(write) {
             self.touch(app)?;
         }
-        if let Some(gate) = &write.gate {
-            self.write_gate(gate)?;
-        }
+        self.write_gates(&write.gates)?;
+        self.write_notices(&write.notices)?;
         if let Some((key, answer)) = &write.idempotency {
             self.keep_key(key, None, Some(answer))?;
         }

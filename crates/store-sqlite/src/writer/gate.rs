@@ -1,45 +1,45 @@
-//! Gates: one row for each scope that is not simply open.
+//! Gates and notices: small documents that are written with what they are about.
 
-use gonets_store::{
-    record::Gate,
-    tx::{GateWrite, Made, Verdict},
-};
+use gonets_core::{gate::GateWrite, notice::Notice};
+use gonets_store::tx::{Keep, Made, Told, Verdict};
 
 use super::Batch;
-use crate::row::{int, millis, scope_column};
+use crate::row::{as_json, at_most, scope_column};
 
 impl Batch<'_> {
-    pub(super) fn gate(&mut self, write: &GateWrite) -> rusqlite::Result<Verdict> {
-        self.write_gate(write)?;
-        Ok(Ok(Made::Gate))
+    pub(super) fn keep(&mut self, keep: &Keep) -> rusqlite::Result<Verdict> {
+        self.write_gates(&keep.gates)?;
+        self.write_notices(&keep.notices)?;
+        Ok(Ok(Made::Kept))
     }
 
-    /// Replaces the gate of a scope; an open one needs no row.
-    pub(super) fn write_gate(&mut self, write: &GateWrite) -> rusqlite::Result<()> {
-        let scope = scope_column(write.scope);
-        let gate = &write.gate;
-        if *gate == Gate::default() {
-            self.conn.prepare_cached("DELETE FROM gate WHERE scope = ?1")?.execute([scope])?;
-            return Ok(());
+    /// One row for each facet that holds something; the others need none.
+    pub(super) fn write_gates(&mut self, writes: &[GateWrite]) -> rusqlite::Result<()> {
+        for write in writes {
+            let (scope, facet) = (scope_column(write.scope), write.change.facet());
+            if write.change.is_default() {
+                self.conn
+                    .prepare_cached("DELETE FROM gate WHERE scope = ?1 AND facet = ?2")?
+                    .execute((scope, facet))?;
+            } else {
+                self.conn
+                    .prepare_cached("INSERT OR REPLACE INTO gate (scope, facet, doc) VALUES (?1, ?2, ?3)")?
+                    .execute((scope, facet, as_json(&write.change)?))?;
+            }
         }
-        self.conn.prepare_cached(include_str!("../sql/write_gate.sql"))?.execute((
-            scope,
-            gate.breaker,
-            int(gate.pause_ms),
-            millis(gate.until),
-            gate.probe.map(|(endpoint, _)| endpoint.0),
-            gate.probe.map(|(_, message)| int(message.0)),
-            millis(gate.lease_until),
-            millis(gate.throttled_until),
-            gate.throttles,
-            millis(gate.failing_since),
-            gate.failures,
-            gate.noticed,
-            gate.disabled.as_ref().map(|disabled| disabled.since.as_millis()),
-            gate.disabled.as_ref().map(|disabled| disabled.why.code()),
-            gate.frozen,
-            gate.cancel_through.map(|message| int(message.0)),
-        ))?;
         Ok(())
+    }
+
+    pub(super) fn write_notices(&mut self, notices: &[Notice]) -> rusqlite::Result<()> {
+        for notice in notices {
+            self.conn.prepare_cached("INSERT INTO notice (doc) VALUES (?1)")?.execute([as_json(notice)?])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn told(&mut self, told: Told) -> rusqlite::Result<Verdict> {
+        let through = at_most(told.through);
+        let forgotten = self.conn.prepare_cached("DELETE FROM notice WHERE id <= ?1")?.execute([through])?;
+        Ok(Ok(Made::Step(forgotten as u32)))
     }
 }

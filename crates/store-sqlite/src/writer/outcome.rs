@@ -13,8 +13,8 @@ use gonets_store::{
 };
 use rusqlite::OptionalExtension;
 
-use super::Batch;
-use crate::row::{int, millis};
+use super::{Batch, ended::Ended};
+use crate::row::{self, int, millis};
 
 impl Batch<'_> {
     pub(super) fn outcome(&mut self, outcome: &Outcome) -> rusqlite::Result<Verdict> {
@@ -23,26 +23,32 @@ impl Batch<'_> {
             Source::Hand => self.finish_by_hand(outcome)?,
         };
         if !there && !self.ended_late(outcome)? {
+            self.write_gates(&outcome.gates)?;
             return Ok(Err(Rejected::Gone));
         }
         if let Some(attempt) = &outcome.attempt {
             self.journal(attempt)?;
         }
-        if let Some(gate) = &outcome.gate {
-            self.write_gate(gate)?;
-        }
+        self.write_gates(&outcome.gates)?;
+        self.write_notices(&outcome.notices)?;
         Ok(Ok(Made::Outcome(outcome.attempt.as_ref().map(|attempt| attempt.id))))
     }
 
-    /// An attempt that was under way when its delivery was cancelled; false if it was not so.
+    /// An attempt that was under way when a step ended its delivery; false if it was not so.
     fn ended_late(&mut self, outcome: &Outcome) -> rusqlite::Result<bool> {
         let Some(attempt) = &outcome.attempt else { return Ok(false) };
-        let key = (int(outcome.message.0), outcome.endpoint.0, SettledState::Cancelled.code());
-        let is_cancelled = self
+        let key = (int(outcome.message.0), outcome.endpoint.0);
+        let ended = self
             .conn
-            .prepare_cached("SELECT 1 FROM delivery WHERE msg = ?1 AND endpoint = ?2 AND state = ?3")?
-            .exists(key)?;
-        if !is_cancelled {
+            .prepare_cached("SELECT state, reason FROM delivery WHERE msg = ?1 AND endpoint = ?2")?
+            .query_row(key, |row| Ok((row::state(row, 0)?, row::reason(row, 1)?)))
+            .optional()?;
+        let by_a_step = match ended {
+            Some((SettledState::Cancelled, _)) => true,
+            Some((SettledState::Failed, reason)) => reason == Some(Reason::Expired),
+            _ => false,
+        };
+        if !by_a_step {
             return Ok(false);
         }
         if attempt.outcome == Came::Delivered {
@@ -62,8 +68,10 @@ impl Batch<'_> {
         match (outcome.from, outcome.then) {
             (_, Then::Untouched) => {
                 let sql = match outcome.from {
-                    Source::Fresh => "SELECT 1 FROM fresh WHERE endpoint = ?1 AND msg = ?2",
-                    _ => "SELECT 1 FROM waiting WHERE endpoint = ?1 AND msg = ?2",
+                    Source::Fresh => {
+                        "SELECT 1 FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2"
+                    }
+                    _ => "SELECT 1 FROM waiting WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2",
                 };
                 self.conn.prepare_cached(sql)?.exists(key)
             }
@@ -81,13 +89,14 @@ impl Batch<'_> {
             }
             (Source::Fresh, Then::Waiting { due, rule }) => {
                 let mut take = self.conn.prepare_cached(
-                    "DELETE FROM fresh WHERE endpoint = ?1 AND msg = ?2 RETURNING critical",
+                    "DELETE FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2
+                     RETURNING later, kind",
                 )?;
-                let Some(critical) = take.query_row(key, |row| row.get(0)).optional()? else {
-                    return Ok(false);
-                };
+                let taken = take.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+                let Some((later, kind)) = taken else { return Ok(false) };
                 drop(take);
-                self.write_waiting(key.0, outcome.message, critical, due, rule, &outcome.progress)?;
+                let lane = (key.0, later, outcome.message, kind);
+                self.write_waiting(lane, due, rule, &outcome.progress)?;
                 Ok(true)
             }
             (_, Then::Waiting { due, rule }) => self.wait_again(outcome, due, rule),
@@ -129,13 +138,10 @@ impl Batch<'_> {
                 self.conn
                     .prepare_cached("DELETE FROM delivery WHERE endpoint = ?1 AND msg = ?2")?
                     .execute(key)?;
-                let critical = self
-                    .conn
-                    .prepare_cached("SELECT critical FROM message WHERE id = ?1")?
-                    .query_row([key.1], |row| row.get(0))
-                    .optional()?
-                    .unwrap_or(false);
-                self.write_waiting(key.0, outcome.message, critical, due, rule, &outcome.progress)?;
+                let message = outcome.message;
+                let arrival = self.arrival(message)?;
+                let (later, kind) = arrival.map_or((true, 0), |one| (!one.critical, one.kind));
+                self.write_waiting((key.0, later, message, kind), due, rule, &outcome.progress)?;
                 Ok(true)
             }
             Then::Untouched => {
@@ -152,7 +158,7 @@ impl Batch<'_> {
         }
         let params = (outcome.endpoint.0, int(outcome.message.0), outcome.progress.attempts);
         for sql in [
-            "UPDATE waiting SET attempts = ?3 WHERE endpoint = ?1 AND msg = ?2",
+            "UPDATE waiting SET attempts = ?3 WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2",
             "UPDATE delivery SET attempts = ?3 WHERE endpoint = ?1 AND msg = ?2",
         ] {
             self.conn.prepare_cached(sql)?.execute(params)?;
@@ -166,31 +172,21 @@ impl Batch<'_> {
         state: SettledState,
         reason: Option<Reason>,
     ) -> rusqlite::Result<bool> {
-        let p = &outcome.progress;
-        let message = int(outcome.message.0);
         let last_status = match &outcome.attempt {
             Some(attempt) => attempt.status,
             None => self.last_status(outcome)?,
         };
-        self.sql.delivery.execute((
-            message,
-            outcome.endpoint.0,
-            state.code(),
-            reason.map(Reason::code),
-            self.now.as_millis(),
+        self.write_ended(&Ended {
+            message: outcome.message,
+            endpoint: outcome.endpoint,
+            state,
+            reason,
             last_status,
-            p.outage,
-            p.refusals,
-            millis(p.first_refusal),
-            p.attempts,
-            p.interrupted,
-            p.blocked,
-        ))?;
+            progress: outcome.progress,
+        })?;
         if outcome.attempt.is_none() {
             // No attempt will lead the index to it.
-            self.conn
-                .prepare_cached("INSERT OR IGNORE INTO delivery_by_endpoint (endpoint, msg) VALUES (?1, ?2)")?
-                .execute((outcome.endpoint.0, message))?;
+            self.index_ended(outcome.endpoint, outcome.message)?;
         }
         Ok(true)
     }
@@ -202,19 +198,19 @@ impl Batch<'_> {
         Ok(status.flatten())
     }
 
+    /// `lane`: endpoint, whether it comes after critical ones, message and kind.
     pub(super) fn write_waiting(
         &mut self,
-        endpoint: u32,
-        message: MessageId,
-        critical: bool,
+        (endpoint, later, message, kind): (u32, bool, MessageId, u32),
         due: Timestamp,
         rule: Rule,
         p: &Progress,
     ) -> rusqlite::Result<()> {
         self.sql.waiting.execute((
             endpoint,
+            later,
             int(message.0),
-            critical,
+            kind,
             due.as_millis(),
             rule.code(),
             p.outage,

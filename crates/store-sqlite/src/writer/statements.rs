@@ -24,20 +24,20 @@ impl<'c> Statements<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?,
             payload: conn.prepare_cached("INSERT INTO payload (msg, body) VALUES (?1, ?2)")?,
-            fresh: conn.prepare_cached("INSERT INTO fresh (endpoint, msg, critical) VALUES (?1, ?2, ?3)")?,
+            fresh: conn.prepare_cached("INSERT INTO fresh (endpoint, later, msg, kind) VALUES (?1, ?2, ?3, ?4)")?,
             event_key: conn.prepare_cached(
                 "INSERT INTO event_key (app, event_id, msg) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             )?,
-            take_fresh: conn.prepare_cached("DELETE FROM fresh WHERE endpoint = ?1 AND msg = ?2")?,
-            take_waiting: conn.prepare_cached("DELETE FROM waiting WHERE endpoint = ?1 AND msg = ?2")?,
+            take_fresh: conn.prepare_cached("DELETE FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2")?,
+            take_waiting: conn.prepare_cached("DELETE FROM waiting WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2")?,
             again: conn.prepare_cached(
                 "UPDATE waiting SET due = ?3, rule = ?4, outage = ?5, refusals = ?6, first_refusal = ?7,
-                 attempts = ?8, interrupted = ?9, blocked = ?10 WHERE endpoint = ?1 AND msg = ?2",
+                 attempts = ?8, interrupted = ?9, blocked = ?10 WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2",
             )?,
             waiting: conn.prepare_cached(
-                "INSERT OR REPLACE INTO waiting (endpoint, msg, critical, due, rule, outage, refusals,
+                "INSERT OR REPLACE INTO waiting (endpoint, later, msg, kind, due, rule, outage, refusals,
                  first_refusal, attempts, interrupted, blocked)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?,
             attempt: conn.prepare_cached(
                 "INSERT INTO attempt (id, msg, endpoint, outcome, status, n, by_hand, started, duration_us,

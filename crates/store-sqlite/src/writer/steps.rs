@@ -1,106 +1,162 @@
-//! Operations that people and upkeep ask for: a retry by hand, a step of a cancellation, a step of
-//! routing what waits for an endpoint.
+//! Steps over what waits in a lane: cancelling, expiring, turning it into messages without an endpoint.
+//!
+//! A step is a few statements whatever its limit: the messages it takes are put into `temp.step` (the
+//! writer's own, in memory), then everything about them is moved.
 
-use gonets_core::ids::MessageId;
-use gonets_store::tx::{CancelStep, HandRetry, Made, Rejected, RouteStep, Verdict};
-use rusqlite::OptionalExtension;
+use gonets_core::{
+    ids::{AppNo, EndpointNo},
+    notice::Notice,
+    rule::Reason,
+    time::Timestamp,
+};
+use gonets_store::{
+    record::SettledState,
+    tx::{CancelStep, EndUnroutedStep, ExpireStep, Made, Rejected, UnrouteStep, Verdict},
+};
 
 use super::Batch;
-use crate::row::{instant, int};
+use crate::row::{at_most, first_after};
 
 impl Batch<'_> {
-    pub(super) fn hand(&mut self, retry: &HandRetry) -> rusqlite::Result<Verdict> {
-        let keyed = retry.idempotency.as_deref();
-        if let Some((key, _)) = keyed
-            && let Some(verdict) = self.replay(key)?
-        {
-            return Ok(verdict);
-        }
-        let message = int(retry.message.0);
-        if !self.conn.prepare_cached("SELECT 1 FROM payload WHERE msg = ?1")?.exists([message])? {
-            return Ok(Err(Rejected::Gone));
-        }
-        if retry.under_way {
-            return Ok(Err(Rejected::Conflict));
-        }
-        let added = self
-            .conn
-            .prepare_cached("INSERT INTO hand (endpoint, msg) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute((retry.endpoint.0, message))?;
-        if added == 0 {
-            return Ok(Err(Rejected::Conflict));
-        }
-        if let Some((key, answer)) = keyed {
-            self.keep_key(key, None, Some(answer))?;
-        }
-        Ok(Ok(Made::Hand))
-    }
-
-    /// A few statements whatever the limit: the last message of the step is found first, then
-    /// everything up to it is moved.
     pub(super) fn cancel(&mut self, step: CancelStep) -> rusqlite::Result<Verdict> {
-        let endpoint = step.endpoint.0;
-        let (found, last): (u32, Option<i64>) = self
-            .conn
-            .prepare_cached(include_str!("../sql/cancel_range.sql"))?
-            .query_row((endpoint, int(step.through.0), step.limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if let Some(last) = last {
-            self.conn.prepare_cached(include_str!("../sql/cancel_waiting.sql"))?.execute((
-                endpoint,
-                last,
-                step.reason.code(),
-                self.now.as_millis(),
-            ))?;
-            self.conn
-                .prepare_cached(include_str!("../sql/index_cancelled.sql"))?
-                .execute((endpoint, last))?;
-            for sql in [
-                "DELETE FROM fresh WHERE endpoint = ?1 AND msg <= ?2",
-                "DELETE FROM waiting WHERE endpoint = ?1 AND msg <= ?2",
-            ] {
-                self.conn.prepare_cached(sql)?.execute((endpoint, last))?;
-            }
+        let before = at_most(step.through.0.saturating_add(1));
+        let found = self.take_lane(step.endpoint, before, step.limit, Timestamp::MAX)?;
+        if found > 0 {
+            self.end_lane(step.endpoint, SettledState::Cancelled, step.reason)?;
         }
         let by_hand = self.conn.prepare_cached(include_str!("../sql/cancel_hand.sql"))?.execute((
-            endpoint,
-            int(step.through.0),
+            step.endpoint.0,
+            before,
             step.limit - found,
         ))?;
         Ok(Ok(Made::Step(found + by_hand as u32)))
     }
 
-    pub(super) fn route(&mut self, step: &RouteStep) -> rusqlite::Result<Verdict> {
-        if let Err(refused) = self.memory.apps.check(step.app, step.app_version) {
-            return Ok(Err(refused));
+    pub(super) fn expire(&mut self, step: &ExpireStep) -> rusqlite::Result<Verdict> {
+        let before = first_after(step.aged_from);
+        let found = self.take_lane(step.endpoint, before, step.limit, step.aged_from)?;
+        if found > 0 {
+            self.end_lane(step.endpoint, SettledState::Failed, Reason::Expired)?;
+            self.tell_count(&step.notice, found)?;
         }
-        let mut routed = 0;
-        for (message, endpoints) in &step.routes {
-            let waited = self
-                .conn
-                .prepare_cached("DELETE FROM unrouted WHERE app = ?1 AND msg = ?2")?
-                .execute((step.app.0, int(message.0)))?;
-            if waited == 1 {
-                self.route_one(*message, endpoints.iter().map(|endpoint| endpoint.0))?;
-                routed += 1;
-            }
-        }
-        Ok(Ok(Made::Step(routed)))
+        Ok(Ok(Made::Step(found)))
     }
 
-    fn route_one(
+    pub(super) fn unroute(&mut self, step: UnrouteStep) -> rusqlite::Result<Verdict> {
+        if !self.memory.apps.is_living(step.app) {
+            return Ok(Err(Rejected::Gone));
+        }
+        let found = self.take_lane(step.endpoint, i64::MAX, step.limit, Timestamp::MAX)?;
+        if found > 0 {
+            self.leave_lane(step.endpoint)?;
+            self.conn
+                .prepare_cached(
+                    "DELETE FROM hand WHERE endpoint = ?1 AND msg IN (SELECT msg FROM temp.step)",
+                )?
+                .execute([step.endpoint.0])?;
+            self.wait_for_endpoint(step.app)?;
+        }
+        Ok(Ok(Made::Step(found)))
+    }
+
+    pub(super) fn end_unrouted(&mut self, step: &EndUnroutedStep) -> rusqlite::Result<Verdict> {
+        self.clear_step()?;
+        let found = self.conn.prepare_cached(include_str!("../sql/step_unrouted.sql"))?.execute((
+            step.app.0,
+            first_after(step.aged_from),
+            step.limit,
+            step.aged_from.as_millis(),
+        ))? as u32;
+        if found > 0 {
+            self.conn
+                .prepare_cached("DELETE FROM unrouted WHERE app = ?1 AND msg IN (SELECT msg FROM temp.step)")?
+                .execute([step.app.0])?;
+            self.conn
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO unrouted_end (msg, app, reason, at)
+                     SELECT msg, ?1, ?2, ?3 FROM temp.step",
+                )?
+                .execute((step.app.0, step.reason.code(), self.now.as_millis()))?;
+            if let Some(notice) = &step.notice {
+                self.tell_count(notice, found)?;
+            }
+        }
+        Ok(Ok(Made::Step(found)))
+    }
+
+    /// Puts the oldest deliveries of a lane into `temp.step`, and says how many. Only messages before
+    /// an id whose own time to deliver is not after `not_for_later`.
+    fn take_lane(
         &mut self,
-        message: MessageId,
-        endpoints: impl ExactSizeIterator<Item = u32>,
+        endpoint: EndpointNo,
+        before: i64,
+        limit: u32,
+        not_for_later: Timestamp,
+    ) -> rusqlite::Result<u32> {
+        self.clear_step()?;
+        let found = self.conn.prepare_cached(include_str!("../sql/step_lane.sql"))?.execute((
+            endpoint.0,
+            before,
+            limit,
+            not_for_later.as_millis(),
+        ))?;
+        Ok(found as u32)
+    }
+
+    fn clear_step(&mut self) -> rusqlite::Result<()> {
+        self.conn.prepare_cached("DELETE FROM temp.step")?.execute([]).map(drop)
+    }
+
+    /// The deliveries of the step end.
+    fn end_lane(
+        &mut self,
+        endpoint: EndpointNo,
+        state: SettledState,
+        reason: Reason,
     ) -> rusqlite::Result<()> {
-        let known = self
-            .conn
-            .prepare_cached("UPDATE message SET routes = ?2 WHERE id = ?1 RETURNING critical, deliver_at")?
-            .query_row((int(message.0), endpoints.len() as i64), |row| Ok((row.get(0)?, instant(row, 1)?)))
-            .optional()?;
-        let Some((critical, deliver_at)) = known else { return Ok(()) };
-        for endpoint in endpoints {
-            self.write_route(endpoint, message, critical, deliver_at)?;
+        self.conn.prepare_cached(include_str!("../sql/end_lane.sql"))?.execute((
+            endpoint.0,
+            state.code(),
+            reason.code(),
+            self.now.as_millis(),
+        ))?;
+        // No attempt leads the index to them, so they are put in at once: one endpoint, in order.
+        self.conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO delivery_by_endpoint (endpoint, msg) SELECT ?1, msg FROM temp.step",
+            )?
+            .execute([endpoint.0])?;
+        self.leave_lane(endpoint)
+    }
+
+    /// The deliveries of the step wait no more.
+    fn leave_lane(&mut self, endpoint: EndpointNo) -> rusqlite::Result<()> {
+        for sql in [
+            "DELETE FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg IN (SELECT msg FROM temp.step)",
+            "DELETE FROM waiting WHERE endpoint = ?1 AND later IN (0, 1) AND msg IN (SELECT msg FROM temp.step)",
+        ] {
+            self.conn.prepare_cached(sql)?.execute([endpoint.0])?;
         }
         Ok(())
+    }
+
+    /// The messages of the step wait for an endpoint, as if they had not been routed to this one.
+    fn wait_for_endpoint(&mut self, app: AppNo) -> rusqlite::Result<()> {
+        for sql in [
+            "UPDATE message SET routes = max(routes - 1, 0) WHERE id IN (SELECT msg FROM temp.step)",
+            "DELETE FROM unrouted_end WHERE msg IN (SELECT msg FROM temp.step)",
+        ] {
+            self.conn.prepare_cached(sql)?.execute([])?;
+        }
+        self.conn
+            .prepare_cached("INSERT OR IGNORE INTO unrouted (app, msg) SELECT ?1, msg FROM temp.step")?
+            .execute([app.0])
+            .map(drop)
+    }
+
+    fn tell_count(&mut self, notice: &Notice, count: u32) -> rusqlite::Result<()> {
+        let mut notice = notice.clone();
+        notice.facts.count = Some(u64::from(count));
+        self.write_notices(&[notice])
     }
 }

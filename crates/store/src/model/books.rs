@@ -40,7 +40,7 @@ impl ModelState {
         for delivery in messages.iter().filter_map(|message| self.delivery((endpoint.0, *message))) {
             match delivery.state {
                 DeliveryState::Fresh | DeliveryState::Waiting { .. } => books.waiting += 1,
-                DeliveryState::Settled { state, .. } => books.count(state, 1),
+                DeliveryState::Settled { state, .. } => *books.ended(state) += 1,
             }
         }
         books
