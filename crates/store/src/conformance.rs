@@ -11,6 +11,7 @@ pub mod durability;
 pub mod lists;
 pub mod operations;
 pub mod outcomes;
+mod picture;
 pub mod random;
 pub mod steps;
 mod trial;

@@ -7,7 +7,7 @@ use gonets_core::ids::{EndpointNo, EntityNo};
 use super::{
     Open, Trial,
     operations::{DELIVERED, accept, application, key, made_message, outcome, write},
-    random::picture,
+    picture::picture,
 };
 use crate::tx::{Accept, HandRetry, KeyOrigin, Made, Rejected, Source, Tx};
 
