@@ -64,8 +64,9 @@ pub trait Lanes {
     /// Every application that has messages waiting for an endpoint, with the oldest of them.
     fn unrouted_apps(&self) -> Answer<Vec<(AppNo, MessageId)>>;
 
-    /// Notices that are still to be carried on, oldest first, with their numbers.
-    fn notices(&self, limit: u32) -> Answer<Vec<(u64, Notice)>>;
+    /// Notices after a number (0: all) that are still to be carried on, oldest first, with their
+    /// numbers.
+    fn notices(&self, after: u64, limit: u32) -> Answer<Vec<(u64, Notice)>>;
 
     fn gates(&self) -> Answer<Vec<(Scope, Gate)>>;
 }

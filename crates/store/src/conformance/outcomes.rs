@@ -131,7 +131,7 @@ pub fn an_outcome_without_its_row_is_gone_and_writes_only_its_gates(open: Open<'
     assert_eq!(trial.fresh(7), [id]);
     assert_eq!(trial.state(id, 8), None);
     assert_eq!(trial.ask().gates().expect("an answer").len(), cases.len());
-    assert_eq!(trial.ask().notices(10).expect("an answer"), []);
+    assert_eq!(trial.ask().notices(0, 10).expect("an answer"), []);
     let attempts = trial.ask().attempts_of_message(id, &page(10, Order::Ascending), &Default::default());
     assert!(attempts.expect("an answer").rows.is_empty());
 }
@@ -226,5 +226,5 @@ pub fn gates_and_notices_are_written_with_their_outcome(open: Open<'_>) {
     assert!(trial.one(throttled.tx()).is_ok());
     let stored = trial.ask().gates().expect("an answer");
     assert_eq!(stored[1..], [(scope, Gate { throttle, ..Gate::default() })]);
-    assert_eq!(trial.ask().notices(10).expect("an answer"), [(1, notice())]);
+    assert_eq!(trial.ask().notices(0, 10).expect("an answer"), [(1, notice())]);
 }

@@ -32,8 +32,9 @@ pub(super) fn picture(ask: &dyn Queries) -> String {
     note("backlog", &ask.backlog());
     note("gates", &ask.gates());
     note("entities", &ask.entities());
-    note("notices", &ask.notices(1_000));
-    note("first notices", &ask.notices(3));
+    note("notices", &ask.notices(0, 1_000));
+    note("first notices", &ask.notices(0, 3));
+    note("later notices", &ask.notices(2, 3));
     note("unrouted apps", &ask.unrouted_apps());
     let messages = every_message(ask);
     for message in &messages {

@@ -136,9 +136,10 @@ impl Lanes for Model {
         Ok(oldest.into_iter().collect())
     }
 
-    fn notices(&self, limit: u32) -> Answer<Vec<(u64, Notice)>> {
+    fn notices(&self, after: u64, limit: u32) -> Answer<Vec<(u64, Notice)>> {
         let state = self.state.lock();
-        Ok(state.notices.iter().take(limit as usize).map(|(no, notice)| (*no, notice.clone())).collect())
+        let further = state.notices.range(after + 1..).take(limit as usize);
+        Ok(further.map(|(no, notice)| (*no, notice.clone())).collect())
     }
 
     fn gates(&self) -> Answer<Vec<(Scope, Gate)>> {
