@@ -29,6 +29,7 @@ use std::{
 
 use gonets_core::{
     ids::{AttemptId, MessageId},
+    rule::Rule,
     time::Timestamp,
 };
 use gonets_store::{
@@ -202,6 +203,17 @@ impl Engine for SqliteEngine {
         let message = last("SELECT max(id) FROM message").map_err(|cause| self.fatal("reading", &cause))?;
         let attempt = last("SELECT max(id) FROM attempt").map_err(|cause| self.fatal("reading", &cause))?;
         Ok((MessageId(message.unwrap_or(0) as u64), AttemptId(attempt.unwrap_or(0) as u64)))
+    }
+
+    fn shift_due(&mut self, after: Timestamp, by: Duration) -> Result<(), Fatal> {
+        let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        self.conn
+            .execute(
+                "UPDATE waiting SET due = due + ?1 WHERE due > ?2 AND rule <> ?3",
+                (by, after.as_millis(), Rule::DeliverAt.code()),
+            )
+            .map(drop)
+            .map_err(|cause| self.fatal("moving due times", &cause))
     }
 
     fn tend(&mut self, now: Timestamp, load: Load) -> Result<Tended, Fatal> {

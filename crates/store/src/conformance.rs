@@ -83,6 +83,7 @@ macro_rules! conformance {
             durability::ids_continue_after_a_restart,
             durability::recent_keys_survive_a_restart,
             durability::versions_of_applications_survive_a_restart,
+            durability::r25_due_times_are_moved_but_not_those_that_were_asked_for,
             random::random_batches_give_the_answers_of_the_model,
         }
     };

@@ -1,6 +1,6 @@
 //! The writer's side of a store engine.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use gonets_core::{
     ids::{AttemptId, MessageId},
@@ -22,6 +22,11 @@ pub trait Engine: Send + 'static {
 
     /// The largest ids ever used, for the id sequences to continue after.
     fn last_ids(&mut self) -> Result<(MessageId, AttemptId), Fatal>;
+
+    /// Moves the due times of waiting deliveries that are later than `after` by `by`: the wall clock was
+    /// set forward while nothing ran, and pauses keep their length (R25). A `deliverAt` is an instant and
+    /// stays. Durable on return; only before anything is committed.
+    fn shift_due(&mut self, after: Timestamp, by: Duration) -> Result<(), Fatal>;
 
     /// Work that no one waits for: owner-keyed indexes, checkpoints, retention, steps of a backup.
     /// Bounded to a few milliseconds a call.

@@ -17,6 +17,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::Arc,
+    time::Duration,
 };
 
 use gonets_core::{
@@ -138,6 +139,11 @@ impl Engine for Model {
         let message = state.messages.last_key_value().map_or(MessageId(0), |(id, _)| *id);
         let attempt = state.attempts.last_key_value().map_or(AttemptId(0), |(id, _)| *id);
         Ok((message, attempt))
+    }
+
+    fn shift_due(&mut self, after: Timestamp, by: Duration) -> Result<(), Fatal> {
+        self.state.lock().shift_due(after, by);
+        Ok(())
     }
 
     fn tend(&mut self, now: Timestamp, load: Load) -> Result<Tended, Fatal> {

@@ -122,9 +122,12 @@ impl Lanes for SqliteReaders {
 
     fn notices(&self, after: u64, limit: u32) -> Answer<Vec<(u64, Notice)>> {
         self.read_for_delivery(|conn| {
-            let mut statement = conn.prepare_cached("SELECT id, doc FROM notice WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+            let mut statement =
+                conn.prepare_cached("SELECT id, doc FROM notice WHERE id > ?1 ORDER BY id LIMIT ?2")?;
             statement
-                .query_map((row::int(after), limit), |row| Ok((row.get::<_, i64>(0)? as u64, row::from_json(row, 1)?)))?
+                .query_map((row::int(after), limit), |row| {
+                    Ok((row.get::<_, i64>(0)? as u64, row::from_json(row, 1)?))
+                })?
                 .collect()
         })
     }

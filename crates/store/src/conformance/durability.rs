@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use gonets_core::ids::{EndpointNo, EntityNo};
+use gonets_core::{
+    ids::{EndpointNo, EntityNo},
+    rule::Rule,
+};
 
 use super::{
     Open, Trial,
     operations::{DELIVERED, accept, application, key, made_message, outcome, write},
     picture::picture,
 };
-use crate::tx::{Accept, HandRetry, KeyOrigin, Made, Rejected, Source, Tx};
+use crate::tx::{Accept, HandRetry, KeyOrigin, Made, Rejected, Source, Then, Tx};
 
 pub fn everything_committed_survives_a_restart(open: Open<'_>) {
     let mut trial = Trial::start(open);
@@ -69,4 +72,25 @@ pub fn versions_of_applications_survive_a_restart(open: Open<'_>) {
     trial.restart();
     assert_eq!(trial.one(accept(app, &[7]).tx()), Err(Rejected::Stale));
     assert!(trial.one(Accept { app_version: 2, ..accept(app, &[7]) }.tx()).is_ok());
+}
+
+pub fn r25_due_times_are_moved_but_not_those_that_were_asked_for(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let start = trial.now;
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let tried = trial.accepted(app, &[1, 2]);
+    for (endpoint, due) in [(1, at(5)), (2, at(60))] {
+        let then = Then::Waiting { due, rule: Rule::OutageLadder };
+        assert!(trial.one(outcome(tried, endpoint, Source::Fresh, then).tx()).is_ok());
+    }
+    let asked = made_message(&trial.one(Accept { deliver_at: Some(at(60)), ..accept(app, &[3]) }.tx()));
+    trial.engine().shift_due(at(10), Duration::from_hours(24)).expect("the due times can be moved");
+    let due_of = |endpoint| {
+        let rows = trial.ask().due(EndpointNo(endpoint), at(1_000_000), 9).expect("an answer").rows;
+        rows.iter().map(|row| (row.message, row.due)).collect::<Vec<_>>()
+    };
+    assert_eq!(due_of(1), [(tried, at(5))], "what was due already is due");
+    assert_eq!(due_of(2), [(tried, at(60) + Duration::from_hours(24))]);
+    assert_eq!(due_of(3), [(asked, at(60))], "a deliverAt is an instant");
 }

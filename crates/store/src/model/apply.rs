@@ -133,6 +133,18 @@ impl ModelState {
         Some(waiting)
     }
 
+    pub(super) fn shift_due(&mut self, after: Timestamp, by: Duration) {
+        let later: Vec<_> = self
+            .waiting
+            .iter()
+            .filter(|(_, waiting)| waiting.due > after && waiting.rule != Rule::DeliverAt)
+            .map(|(key, waiting)| (*key, Waiting { due: waiting.due + by, ..*waiting }))
+            .collect();
+        for (key, waiting) in later {
+            self.wait(key, waiting);
+        }
+    }
+
     fn replay_auto(&self, now: Timestamp, key: &Idempotency) -> Option<Verdict> {
         let (id, body) = self.auto_keys.get(&key.key)?;
         if now.since(id.accepted_at()) >= lifetime(KeyOrigin::Auto) {
