@@ -6,15 +6,20 @@
 //! the model what nobody thought of.
 
 pub mod accepting;
+pub mod books;
 pub mod configuration;
 pub mod durability;
+pub mod expiring;
+pub mod lanes;
 pub mod lists;
+pub mod notices;
 pub mod operations;
 pub mod outcomes;
 mod picture;
 pub mod random;
 pub mod steps;
 mod trial;
+pub mod unrouting;
 
 use std::sync::Arc;
 
@@ -37,6 +42,7 @@ macro_rules! conformance {
             accepting::an_accepted_message_is_in_the_lanes_of_its_endpoints,
             accepting::a_message_with_a_later_time_waits_for_it,
             accepting::a_message_without_routes_is_routed_nowhere_unless_it_is_held,
+            accepting::r19_an_endpoint_that_skips_gets_a_delivery_that_has_ended,
             accepting::an_event_id_is_taken_once_in_its_application,
             accepting::an_event_id_is_taken_within_a_batch,
             accepting::an_old_application_version_is_stale,
@@ -64,6 +70,25 @@ macro_rules! conformance {
             steps::a_retry_by_hand_is_replayed_for_the_same_key_and_body,
             steps::unrouted_messages_are_routed_once,
             steps::routing_with_an_old_configuration_is_stale,
+            lanes::r22_a_lane_gives_critical_messages_first,
+            lanes::r22_what_is_due_comes_critical_first,
+            lanes::a_delivery_stays_critical_and_of_its_kind_until_it_ends,
+            lanes::r24_a_lane_in_strict_order_goes_by_age,
+            lanes::r07_the_oldest_of_a_lane_is_looked_for_in_both_tables,
+            expiring::r07_what_is_too_old_fails_as_expired_and_is_told,
+            expiring::r07_expiring_takes_the_oldest_first_and_stops_at_its_limit,
+            expiring::r07_an_attempt_under_way_is_journaled_though_its_delivery_expired,
+            expiring::r19_cancelling_keeps_the_reason_that_it_is_given,
+            expiring::r07_messages_that_wait_for_an_endpoint_end_oldest_first,
+            unrouting::r20_deliveries_of_the_last_endpoint_become_messages_that_wait,
+            unrouting::r18_a_message_that_was_delivered_elsewhere_counts_its_old_and_new_routes,
+            unrouting::r18_a_message_that_waits_again_has_not_ended,
+            unrouting::r20_nothing_is_unrouted_for_an_application_that_is_not_there_or_deleted,
+            unrouting::r18_the_applications_with_waiting_messages_are_named_with_the_oldest,
+            notices::notices_come_in_order_until_they_are_told,
+            notices::gates_and_notices_are_written_with_their_document_or_not_at_all,
+            books::r29_the_books_balance,
+            books::r29_a_span_holds_what_was_accepted_in_it,
             configuration::a_document_is_replaced_under_its_version_only,
             configuration::a_uid_is_unique_among_the_living,
             configuration::touching_an_application_bumps_its_version,

@@ -125,7 +125,7 @@ impl Lanes for SqliteReaders {
             let mut statement =
                 conn.prepare_cached("SELECT id, doc FROM notice WHERE id > ?1 ORDER BY id LIMIT ?2")?;
             statement
-                .query_map((row::int(after), limit), |row| {
+                .query_map((row::at_most(after), limit), |row| {
                     Ok((row.get::<_, i64>(0)? as u64, row::from_json(row, 1)?))
                 })?
                 .collect()

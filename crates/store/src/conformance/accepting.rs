@@ -6,17 +6,17 @@ use gonets_core::{
     ids::{AppNo, EndpointNo, EntityNo, MessageId},
     names::kind_of,
     progress::Progress,
-    rule::Rule,
+    rule::{Reason, Rule},
     time::Timestamp,
 };
 
 use super::{
     Open, Trial,
-    operations::{ENVIRONMENT, accept, application, key, made_message, write},
+    operations::{ENVIRONMENT, accept, application, key, made_message, page, write},
 };
 use crate::{
-    query::WaitingRow,
-    record::MessageMeta,
+    query::{Order, WaitingRow},
+    record::{DeliveryState, MessageMeta, SettledState},
     tx::{Accept, KeyOrigin, Made, Rejected, Tx},
 };
 
@@ -83,6 +83,39 @@ pub fn a_message_without_routes_is_routed_nowhere_unless_it_is_held(open: Open<'
     for (message, waits) in [(nowhere, false), (held, true), (routed, false)] {
         assert_eq!(trial.ask().is_unrouted(app, message).expect("an answer"), waits);
     }
+}
+
+pub fn r19_an_endpoint_that_skips_gets_a_delivery_that_has_ended(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let skips = vec![EndpointNo(8), EndpointNo(9)];
+    let full = Accept { skips: skips.clone(), hold_unrouted: true, ..accept(app, &[7]) };
+    let routed = made_message(&trial.one(full.clone().tx()));
+    let skipped = made_message(&trial.one(Accept { routes: vec![], ..full }.tx()));
+    assert_eq!(trial.ask().unrouted(app, 10).expect("an answer"), [], "it has an endpoint");
+    assert_eq!((trial.fresh(7), trial.fresh(8)), (vec![routed], vec![]));
+    let state = DeliveryState::Settled {
+        state: SettledState::Skipped,
+        reason: Some(Reason::EndpointDisabled),
+        at: trial.now,
+        last_status: None,
+    };
+    for id in [routed, skipped] {
+        assert_eq!(trial.state(id, 9), Some(state));
+    }
+    let listed = trial.ask().deliveries_at(EndpointNo(8), &page(10, Order::Ascending)).expect("an answer");
+    let listed: Vec<_> = listed.rows.iter().map(|one| one.message).collect();
+    assert_eq!(listed, [routed, skipped], "in its list at once");
+    let found = trial.ask().messages(&[routed, skipped]).expect("an answer");
+    assert_eq!(found.iter().map(|message| message.routes).collect::<Vec<_>>(), [3, 2]);
+
+    for (routes, skips) in [(vec![], [8, 8]), (vec![EndpointNo(8)], [8, 9])] {
+        let skips = skips.map(EndpointNo).to_vec();
+        let twice = Accept { routes, skips, event_id: Some("twice".into()), ..accept(app, &[]) };
+        assert!(matches!(trial.one(twice.tx()), Err(Rejected::Poisoned(_))));
+    }
+    assert_eq!(trial.ask().message_by_event_id(app, "twice").expect("an answer"), None);
+    assert_eq!(trial.fresh(8), []);
 }
 
 pub fn an_event_id_is_taken_once_in_its_application(open: Open<'_>) {

@@ -138,7 +138,7 @@ impl Lanes for Model {
 
     fn notices(&self, after: u64, limit: u32) -> Answer<Vec<(u64, Notice)>> {
         let state = self.state.lock();
-        let further = state.notices.range(after + 1..).take(limit as usize);
+        let further = state.notices.range(after.saturating_add(1)..).take(limit as usize);
         Ok(further.map(|(no, notice)| (*no, notice.clone())).collect())
     }
 
