@@ -14,6 +14,7 @@ mod ended;
 mod entity;
 mod gate;
 mod hand;
+mod lane;
 mod outcome;
 mod recent;
 mod route;

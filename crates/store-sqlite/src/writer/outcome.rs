@@ -1,12 +1,6 @@
 //! The outcome of an attempt: the row it was made from, its journal, what becomes of the delivery.
 
-use gonets_core::{
-    ids::MessageId,
-    outcome::Outcome as Came,
-    progress::Progress,
-    rule::{Reason, Rule},
-    time::Timestamp,
-};
+use gonets_core::{outcome::Outcome as Came, rule::Reason};
 use gonets_store::{
     record::{AttemptRecord, SettledState},
     tx::{Made, Outcome, Rejected, Source, Then, Verdict},
@@ -14,7 +8,7 @@ use gonets_store::{
 use rusqlite::OptionalExtension;
 
 use super::{Batch, ended::Ended};
-use crate::row::{self, int, millis};
+use crate::row::{self, int};
 
 impl Batch<'_> {
     pub(super) fn outcome(&mut self, outcome: &Outcome) -> rusqlite::Result<Verdict> {
@@ -76,48 +70,19 @@ impl Batch<'_> {
                 self.conn.prepare_cached(sql)?.exists(key)
             }
             (Source::Fresh, Then::Settled { state, reason }) => {
-                if self.sql.take_fresh.execute(key)? != 1 {
-                    return Ok(false);
-                }
-                self.settle(outcome, state, reason)
+                Ok(self.take_fresh(key)? && self.settle(outcome, state, reason)?)
             }
             (_, Then::Settled { state, reason }) => {
-                if self.sql.take_waiting.execute(key)? != 1 {
-                    return Ok(false);
-                }
-                self.settle(outcome, state, reason)
+                Ok(self.take_waiting(key)? && self.settle(outcome, state, reason)?)
             }
             (Source::Fresh, Then::Waiting { due, rule }) => {
-                let mut take = self.conn.prepare_cached(
-                    "DELETE FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2
-                     RETURNING later, kind",
-                )?;
-                let taken = take.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-                let Some((later, kind)) = taken else { return Ok(false) };
-                drop(take);
+                let Some((later, kind)) = self.leave_fresh(key)? else { return Ok(false) };
                 let lane = (key.0, later, outcome.message, kind);
                 self.write_waiting(lane, due, rule, &outcome.progress)?;
                 Ok(true)
             }
-            (_, Then::Waiting { due, rule }) => self.wait_again(outcome, due, rule),
+            (_, Then::Waiting { due, rule }) => self.wait_again(key, due, rule, &outcome.progress),
         }
-    }
-
-    fn wait_again(&mut self, outcome: &Outcome, due: Timestamp, rule: Rule) -> rusqlite::Result<bool> {
-        let p = &outcome.progress;
-        let changed = self.sql.again.execute((
-            outcome.endpoint.0,
-            int(outcome.message.0),
-            due.as_millis(),
-            rule.code(),
-            p.outage,
-            p.refusals,
-            millis(p.first_refusal),
-            p.attempts,
-            p.interrupted,
-            p.blocked,
-        ))?;
-        Ok(changed == 1)
     }
 
     /// A retry by hand: it has a row of its own beside the delivery's.
@@ -129,12 +94,12 @@ impl Batch<'_> {
         }
         match outcome.then {
             Then::Settled { state, reason } => {
-                self.sql.take_fresh.execute(key)?;
-                self.sql.take_waiting.execute(key)?;
+                self.take_fresh(key)?;
+                self.take_waiting(key)?;
                 self.settle(outcome, state, reason)
             }
             Then::Waiting { due, rule } => {
-                self.sql.take_fresh.execute(key)?;
+                self.take_fresh(key)?;
                 self.conn
                     .prepare_cached("DELETE FROM delivery WHERE endpoint = ?1 AND msg = ?2")?
                     .execute(key)?;
@@ -196,31 +161,6 @@ impl Batch<'_> {
         let status =
             statement.query_row((int(outcome.message.0), outcome.endpoint.0), |row| row.get(0)).optional()?;
         Ok(status.flatten())
-    }
-
-    /// `lane`: endpoint, whether it comes after critical ones, message and kind.
-    pub(super) fn write_waiting(
-        &mut self,
-        (endpoint, later, message, kind): (u32, bool, MessageId, u32),
-        due: Timestamp,
-        rule: Rule,
-        p: &Progress,
-    ) -> rusqlite::Result<()> {
-        self.sql.waiting.execute((
-            endpoint,
-            later,
-            int(message.0),
-            kind,
-            due.as_millis(),
-            rule.code(),
-            p.outage,
-            p.refusals,
-            millis(p.first_refusal),
-            p.attempts,
-            p.interrupted,
-            p.blocked,
-        ))?;
-        Ok(())
     }
 
     fn journal(&mut self, attempt: &AttemptRecord) -> rusqlite::Result<()> {

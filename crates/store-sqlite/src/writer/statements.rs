@@ -28,11 +28,11 @@ impl<'c> Statements<'c> {
             event_key: conn.prepare_cached(
                 "INSERT INTO event_key (app, event_id, msg) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             )?,
-            take_fresh: conn.prepare_cached("DELETE FROM fresh WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2")?,
-            take_waiting: conn.prepare_cached("DELETE FROM waiting WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2")?,
+            take_fresh: conn.prepare_cached("DELETE FROM fresh WHERE endpoint = ?1 AND later = ?2 AND msg = ?3")?,
+            take_waiting: conn.prepare_cached("DELETE FROM waiting WHERE endpoint = ?1 AND later = ?2 AND msg = ?3")?,
             again: conn.prepare_cached(
-                "UPDATE waiting SET due = ?3, rule = ?4, outage = ?5, refusals = ?6, first_refusal = ?7,
-                 attempts = ?8, interrupted = ?9, blocked = ?10 WHERE endpoint = ?1 AND later IN (0, 1) AND msg = ?2",
+                "UPDATE waiting SET due = ?4, rule = ?5, outage = ?6, refusals = ?7, first_refusal = ?8,
+                 attempts = ?9, interrupted = ?10, blocked = ?11 WHERE endpoint = ?1 AND later = ?2 AND msg = ?3",
             )?,
             waiting: conn.prepare_cached(
                 "INSERT OR REPLACE INTO waiting (endpoint, later, msg, kind, due, rule, outage, refusals,
