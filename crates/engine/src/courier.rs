@@ -69,6 +69,7 @@ pub(crate) async fn run(road: Arc<Road>, errand: Errand) {
         endpoint: errand.endpoint.no,
         number: errand.send.progress.attempts + 1,
         by_hand: errand.send.source == effect::Source::Hand,
+        probe: errand.send.probe,
         interrupted: errand.send.progress.interrupted,
         started: road.clock.wall(),
     };
@@ -190,6 +191,7 @@ impl Promise<'_> {
             finished: Finished { outcome: report.outcome, retry_after, at },
             took: at.since(self.started),
             timed_out: report.timed_out,
+            reached: report.reached,
             ages_from,
             expired: report.expired,
         };

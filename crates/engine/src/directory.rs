@@ -11,14 +11,13 @@ mod hosts;
 use std::{collections::HashMap, sync::Arc};
 
 use gonets_core::{
+    gate::{Gate, GateWrite, Scope},
     ids::{AppNo, EndpointNo, EnvironmentNo},
     profile::{Profile, Profiles},
+    time::Timestamp,
 };
 use gonets_egress::Egress;
-use gonets_store::{
-    entity::{EntityKind, EntityRow, EnvironmentDoc, EventTypeDoc, KeyDoc, UnreadableDocument},
-    record::{Gate, Scope},
-};
+use gonets_store::entity::{EntityKind, EntityRow, EnvironmentDoc, EventTypeDoc, KeyDoc, UnreadableDocument};
 use gonets_wire::Keyring;
 use parking_lot::RwLock;
 
@@ -52,6 +51,10 @@ struct State {
     event_types: HashMap<EnvironmentNo, std::collections::BTreeMap<String, Arc<EventType>>>,
     keys: HashMap<String, Arc<Key>>,
     gates: HashMap<Scope, Gate>,
+    /// The application behind an environment's operational endpoints.
+    operational: HashMap<EnvironmentNo, AppNo>,
+    /// Since when sending pauses as a whole (R27).
+    sending_paused: Option<Timestamp>,
     hosts: Hosts,
 }
 
@@ -136,21 +139,54 @@ impl Directory {
         }
     }
 
-    /// Takes a gate as it now is in the store.
-    pub fn apply_gate(&self, scope: Scope, gate: Gate) {
+    /// Takes the gate of a scope as the store has it.
+    pub fn put_gate(&self, scope: Scope, gate: Gate) {
+        self.state.write().put_gate(scope, gate);
+    }
+
+    /// Takes a change of a gate as it now is in the store.
+    pub fn apply_gate(&self, write: GateWrite) {
         let mut state = self.state.write();
-        if gate == Gate::default() {
-            state.gates.remove(&scope);
-        } else {
-            state.gates.insert(scope, gate);
-        }
-        if let Scope::Endpoint(endpoint) = scope {
-            state.refresh_gate(endpoint);
-        }
+        let mut gate = state.gates.get(&write.scope).copied().unwrap_or_default();
+        gate.apply(write.change);
+        state.put_gate(write.scope, gate);
     }
 
     pub fn gate(&self, scope: Scope) -> Gate {
-        self.state.read().gates.get(&scope).cloned().unwrap_or_default()
+        self.state.read().gates.get(&scope).copied().unwrap_or_default()
+    }
+
+    /// All gates that hold or remember something.
+    pub fn gates(&self) -> Vec<(Scope, Gate)> {
+        let mut all: Vec<_> =
+            self.state.read().gates.iter().map(|(scope, gate)| (*scope, *gate)).collect();
+        all.sort_by_key(|(scope, _)| *scope);
+        all
+    }
+
+    /// Which freeze stops an application's sending, and since when (R28): the widest one.
+    pub fn frozen(&self, environment: EnvironmentNo, app: AppNo) -> Option<(Scope, Timestamp)> {
+        let state = self.state.read();
+        [Scope::Everything, Scope::Environment(environment), Scope::Application(app)]
+            .into_iter()
+            .find_map(|scope| state.gates.get(&scope)?.frozen.map(|since| (scope, since)))
+    }
+
+    /// Since when sending pauses as a whole, because we suspect ourselves (R27).
+    pub fn sending_paused(&self) -> Option<Timestamp> {
+        self.state.read().sending_paused
+    }
+
+    pub(crate) fn set_sending_paused(&self, since: Option<Timestamp>) {
+        if self.sending_paused() != since {
+            self.state.write().sending_paused = since;
+        }
+    }
+
+    /// The application behind an environment's operational endpoints, if it has any.
+    pub fn operational_app(&self, environment: EnvironmentNo) -> Option<Arc<App>> {
+        let state = self.state.read();
+        state.apps.get(state.operational.get(&environment)?).cloned()
     }
 
     pub fn environment(&self, no: EnvironmentNo) -> Option<Arc<Environment>> {
@@ -176,13 +212,13 @@ impl Directory {
         state.apps.get(no).cloned()
     }
 
-    /// The living applications of an environment, by number.
+    /// The living applications of an environment, by number; not the operational one.
     pub fn apps(&self, environment: EnvironmentNo) -> Vec<Arc<App>> {
         let state = self.state.read();
         let mut all: Vec<_> = state
             .apps
             .values()
-            .filter(|app| app.row.environment == environment && !app.row.deleted)
+            .filter(|app| app.row.environment == environment && !app.row.deleted && !app.doc.operational)
             .cloned()
             .collect();
         all.sort_by_key(|app| app.no);

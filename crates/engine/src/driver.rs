@@ -11,6 +11,8 @@ pub(crate) mod landing;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use gonets_core::{
+    gate::Scope,
+    hold::Hold,
     ids::{EndpointNo, MessageId},
     time::Timestamp,
 };
@@ -24,7 +26,7 @@ use gonets_store::{
     record::AttemptRecord,
     tx::{Tx, Verdict},
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use crate::{
     bodies::{Bodies, Message},
@@ -47,8 +49,28 @@ pub(crate) enum Happening {
     Landed(Landing<Ack>),
     Replied(Box<Replied>),
     Read(Box<Read>),
-    /// Whether an attempt of a delivery is under way.
-    Asked(EndpointNo, MessageId, oneshot::Sender<bool>),
+    /// How a delivery stands in memory.
+    Asked(EndpointNo, MessageId, oneshot::Sender<Standing>),
+    /// Something is to be done by hand; answered when it is durable.
+    Ordered(Order, oneshot::Sender<Verdict>),
+}
+
+/// How a delivery stands in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// An attempt of it is under way, or not yet durably recorded.
+    pub is_under_way: bool,
+    /// What holds its lane, and until when if that is known.
+    pub hold: Option<(Hold, Option<Timestamp>)>,
+}
+
+/// What people may do to the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// R17: a breaker's pause starts over, and a probe is due at once.
+    Reset(Scope),
+    /// R8: an endpoint's throttle pause ends.
+    Lift(EndpointNo),
 }
 
 /// A window as it was read, with the messages of its head.
@@ -70,6 +92,10 @@ pub(crate) struct Driver {
     effects: Vec<Effect>,
     /// The journal's part of attempts that the machine is judging in this turn.
     attempts: HashMap<SendId, AttemptRecord>,
+    /// Those who wait for what they ordered.
+    orders: Vec<oneshot::Sender<Verdict>>,
+    /// Told when there is a notice to carry on.
+    pub(crate) noticed: Arc<Notify>,
     /// Upkeep that found the committer's queue full.
     deferred: Vec<Tx>,
 }
@@ -84,6 +110,7 @@ impl Driver {
         committer: Arc<Committer<Ack>>,
         happenings: mpsc::UnboundedReceiver<Happening>,
         bodies: Bodies,
+        noticed: Arc<Notify>,
         (drain, drained): (watch::Receiver<bool>, watch::Sender<bool>),
     ) -> Self {
         Self {
@@ -97,6 +124,8 @@ impl Driver {
             inputs: Vec::new(),
             effects: Vec::new(),
             attempts: HashMap::new(),
+            orders: Vec::new(),
+            noticed,
             deferred: Vec::new(),
         }
     }
@@ -140,6 +169,7 @@ impl Driver {
         self.shard.step(now, self.inputs.drain(..), &mut effects);
         self.carry_out(&mut effects);
         self.effects = effects;
+        self.road.directory.set_sending_paused(self.shard.sending_paused_since());
     }
 
     fn take(&mut self, happening: Happening) {
@@ -152,8 +182,19 @@ impl Driver {
                 self.inputs.push(Input::Replied(replied.reply));
             }
             Happening::Asked(endpoint, message, answer) => {
+                let standing = Standing {
+                    is_under_way: self.shard.is_busy(endpoint, message),
+                    hold: self.shard.hold(endpoint, message),
+                };
                 // Who asked may be gone.
-                let _ = answer.send(self.shard.is_busy(endpoint, message));
+                let _ = answer.send(standing);
+            }
+            Happening::Ordered(order, reply) => {
+                self.inputs.push(match order {
+                    Order::Reset(scope) => Input::Reset { scope },
+                    Order::Lift(endpoint) => Input::Lifted { endpoint },
+                });
+                self.orders.push(reply);
             }
             Happening::Read(read) => {
                 for message in read.messages {

@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use crate::{
     courier::Road,
     directory::Directory,
-    driver::{Ack, Happening},
+    driver::{Ack, Happening, Order, Standing},
     trial::Trials,
 };
 
@@ -99,12 +99,22 @@ impl Engine {
         &self.queries
     }
 
-    /// Whether an attempt of a delivery is under way, or its record not yet durable.
-    pub async fn is_under_way(&self, endpoint: EndpointNo, message: MessageId) -> bool {
+    /// How a delivery stands in memory: whether it is under way, and what holds it.
+    pub async fn standing(&self, endpoint: EndpointNo, message: MessageId) -> Standing {
         let (reply, answer) = oneshot::channel();
         // Without a driver the process is ending, and nothing is under way for long.
         let _ = self.happenings.send(Happening::Asked(endpoint, message, reply));
-        answer.await.unwrap_or(false)
+        answer.await.unwrap_or_default()
+    }
+
+    /// Has something done by hand; durable when this returns.
+    ///
+    /// # Errors
+    /// [`Unavailable::Closing`].
+    pub async fn order(&self, order: Order) -> Result<(), Unavailable> {
+        let (reply, done) = oneshot::channel();
+        let _ = self.happenings.send(Happening::Ordered(order, reply));
+        done.await.map(drop).map_err(|_| Unavailable::Closing)
     }
 
     /// Ends in phases: nothing new is sent, what is in flight may end (each attempt has its own

@@ -3,11 +3,12 @@
 use bytes::Bytes;
 use gonets_core::{
     decide::INTERRUPTED_MAX,
+    fleet::Reached,
     ids::{AttemptId, EndpointNo, MessageId},
     outcome::{self, Outcome},
     time::Timestamp,
 };
-use gonets_egress::{CauseKind, Exchange, Seen};
+use gonets_egress::{CauseKind, Exchange, OurFault, Seen, Stage};
 use gonets_store::record::{AttemptDetail, AttemptRecord};
 
 /// An attempt as it ended, ready to be judged and recorded.
@@ -15,6 +16,7 @@ use gonets_store::record::{AttemptDetail, AttemptRecord};
 pub(crate) struct Report {
     pub(crate) outcome: Outcome,
     pub(crate) timed_out: bool,
+    pub(crate) reached: Reached,
     /// It was too old to be sent at all (R7).
     pub(crate) expired: bool,
     /// `None`: nothing left the machine and nothing was decided, so nothing is journaled.
@@ -28,6 +30,8 @@ pub(crate) struct Which {
     pub(crate) endpoint: EndpointNo,
     pub(crate) number: u32,
     pub(crate) by_hand: bool,
+    /// A breaker's probe (R12).
+    pub(crate) probe: bool,
     /// Interrupted attempts in a row before this one.
     pub(crate) interrupted: u8,
     pub(crate) started: Timestamp,
@@ -54,11 +58,12 @@ impl Report {
             Seen::OurFault(fault) => (outcome::Seen::OurFault, Some((fault.code(), fault.to_string()))),
         };
         let outcome = outcome::classify(seen);
+        let reached = reached(&exchange);
         let timed_out = matches!(&exchange.seen, Seen::Failed(cause) if cause.kind() == CauseKind::Timeout);
         // The last in a row counts as a failure (R1), and a failure without a record cannot be explained.
         let is_last = which.interrupted + 1 >= INTERRUPTED_MAX;
         if outcome == Outcome::Interrupted && !exchange.byte_may_have_left && !is_last {
-            return Self { outcome, timed_out, expired: false, attempt: None };
+            return Self { outcome, timed_out, reached, expired: false, attempt: None };
         }
         let phases = &exchange.phases;
         let (cause, sentence) = cause.unzip();
@@ -83,13 +88,14 @@ impl Report {
             request_bytes: sent.bytes,
             head: String::from_utf8_lossy(&exchange.headers).into_owned(),
             truncated: exchange.truncated,
+            probe: which.probe,
         };
         let status = match exchange.seen {
             Seen::Status(status) => Some(status),
             _ => None,
         };
         let attempt = which.record(outcome, status, exchange.duration_us, &detail, exchange.body);
-        Self { outcome, timed_out, expired: false, attempt: Some(attempt) }
+        Self { outcome, timed_out, reached, expired: false, attempt: Some(attempt) }
     }
 
     /// No request was made, and the journal is to say why.
@@ -98,11 +104,13 @@ impl Report {
             url: url.to_owned(),
             cause: Some(cause.to_owned()),
             sentence: Some(sentence),
+            probe: which.probe,
             ..AttemptDetail::default()
         };
         Self {
             outcome,
             timed_out: false,
+            reached: Reached::Unknown,
             expired: false,
             attempt: Some(which.record(outcome, None, 0, &detail, Bytes::new())),
         }
@@ -110,12 +118,30 @@ impl Report {
 
     /// Our own fault before anything left; tried again.
     pub(crate) fn interrupted() -> Self {
-        Self { outcome: Outcome::Interrupted, timed_out: false, expired: false, attempt: None }
+        Self {
+            outcome: Outcome::Interrupted,
+            timed_out: false,
+            reached: Reached::Unknown,
+            expired: false,
+            attempt: None,
+        }
     }
 
     /// Its age ended while it waited; nothing was sent.
     pub(crate) fn expired() -> Self {
         Self { expired: true, ..Self::interrupted() }
+    }
+}
+
+/// How far a request came on the network (R27).
+fn reached(exchange: &Exchange) -> Reached {
+    match exchange.seen {
+        Seen::Status(_) => Reached::Yes,
+        Seen::Blocked(_) => Reached::Unknown,
+        Seen::Failed(_) if exchange.stage > Stage::Connect => Reached::Yes,
+        Seen::Failed(_) => Reached::No,
+        Seen::OurFault(OurFault::ResolverDown(_)) => Reached::No,
+        Seen::OurFault(_) => Reached::Unknown,
     }
 }
 

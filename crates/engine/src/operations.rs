@@ -1,18 +1,17 @@
 //! Between the machine's language and the store's: the same for the driver and the simulation.
 
-use gonets_core::time::Timestamp;
 use gonets_dispatch::{
     effect::{self, Load, Record},
-    input::{DueItem, FreshItem, HandItem, Window},
+    input::{DueItem, FreshItem, HandItem, OrderedItem, Window},
 };
 use gonets_store::{
-    query::{Answer, Queries},
-    record::{AttemptRecord, Disabled, DisabledBy, Gate, SettledState},
-    tx::{GateWrite, Outcome, Source, Then},
+    query::{Answer, FreshRow, OrderedRow, Queries, WaitingRow},
+    record::{AttemptRecord, SettledState},
+    tx::{Keep, Outcome, Source, Then},
 };
 
 /// The operation that records an outcome.
-pub fn outcome(record: &Record, attempt: Option<AttemptRecord>, gate: Option<GateWrite>) -> Outcome {
+pub fn outcome(record: Record, attempt: Option<AttemptRecord>) -> Outcome {
     Outcome {
         endpoint: record.endpoint,
         message: record.message,
@@ -31,8 +30,14 @@ pub fn outcome(record: &Record, attempt: Option<AttemptRecord>, gate: Option<Gat
             effect::Then::Again { due, rule } => Then::Waiting { due, rule },
             effect::Then::Untouched => Then::Untouched,
         },
-        gate,
+        gates: record.gates,
+        notices: record.notices,
     }
+}
+
+/// The operation that keeps what came with no outcome.
+pub fn keep(keep: effect::Keep) -> Keep {
+    Keep { gates: keep.gates, notices: keep.notices }
 }
 
 /// Reads the window that the machine asked for.
@@ -48,6 +53,7 @@ pub fn window(queries: &dyn Queries, load: Load) -> Answer<Window> {
             window.by_hand.push(HandItem {
                 message: row.message,
                 critical: row.critical,
+                kind: row.kind,
                 attempts: row.attempts,
                 interrupted: 0,
             });
@@ -56,35 +62,39 @@ pub fn window(queries: &dyn Queries, load: Load) -> Answer<Window> {
     if load.due > 0 {
         let due = queries.due(load.endpoint, load.now, load.due)?;
         window.next_due = due.next_due;
-        window.due = due
-            .rows
-            .into_iter()
-            .map(|row| DueItem {
-                message: row.message,
-                critical: row.critical,
-                due: row.due,
-                progress: row.progress,
-            })
-            .collect();
+        window.due = due.rows.into_iter().map(due_item).collect();
     }
     if load.fresh > 0 {
         let rows = queries.fresh(load.endpoint, load.fresh)?;
         window.fresh_end = rows.len() < load.fresh as usize;
-        window.fresh =
-            rows.into_iter().map(|row| FreshItem { message: row.message, critical: row.critical }).collect();
+        window.fresh = rows.into_iter().map(fresh_item).collect();
+    }
+    if load.in_order > 0 {
+        let head = queries.in_order(load.endpoint, load.now, load.in_order)?;
+        window.order_end = head.rows.len() < load.in_order as usize;
+        window.next_due = head.next_due;
+        window.in_order = head
+            .rows
+            .into_iter()
+            .map(|row| match row {
+                OrderedRow::Fresh(row) => OrderedItem::Fresh(fresh_item(row)),
+                OrderedRow::Waiting(row) => OrderedItem::Waiting(due_item(row)),
+            })
+            .collect();
     }
     Ok(window)
 }
 
-/// The endpoint's gate as an outcome leaves it; `None` where it changes nothing.
-pub fn gate(before: Gate, record: &Record, now: Timestamp) -> Option<Gate> {
-    let mut gate = before.clone();
-    if let Some(throttle) = record.throttle {
-        gate.throttled_until = throttle.until;
-        gate.throttles = throttle.in_a_row;
+fn fresh_item(row: FreshRow) -> FreshItem {
+    FreshItem { message: row.message, critical: row.critical, kind: row.kind }
+}
+
+fn due_item(row: WaitingRow) -> DueItem {
+    DueItem {
+        message: row.message,
+        critical: row.critical,
+        kind: row.kind,
+        due: row.due,
+        progress: row.progress,
     }
-    if record.disable && gate.disabled.is_none() {
-        gate.disabled = Some(Disabled { since: now, why: DisabledBy::Gone });
-    }
-    (gate != before).then_some(gate)
 }

@@ -4,6 +4,8 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gonets_core::{
+    breaker::BreakerState,
+    gate::{GateChange, GateWrite, Throttle},
     ids::{EndpointNo, IdCodec},
     profile::{Profile, Profiles},
     time::{Clock, Timestamp},
@@ -15,12 +17,13 @@ use gonets_store::{
     engine::{Engine as StoreEngine, Fatal},
     entity::UnreadableDocument,
     query::{Queries, QueryError},
-    record::Scope,
+    tx::{Keep, Tx},
 };
+use gonets_mail::Mailer;
 use gonets_wire::Keyring;
 use parking_lot::Mutex;
 use tokio::{
-    sync::{Semaphore, mpsc, watch},
+    sync::{Notify, Semaphore, mpsc, watch},
     task::JoinHandle,
 };
 
@@ -29,7 +32,9 @@ use crate::{
     courier::Road,
     directory::{Context, Directory},
     driver::{Ack, Driver, Happening, landing},
+    expiry,
     handle::{self, Engine},
+    notices,
     trial::Trials,
     unrouted,
 };
@@ -52,6 +57,10 @@ pub struct Parts {
     pub default_profile: Arc<Profile>,
     pub keyring: Keyring,
     pub bounds: Bounds,
+    /// The wall clock was set forward by so much while nothing ran on this store (R25).
+    pub set_forward: Option<Duration>,
+    /// Who writes to people; `None`: nobody is written to.
+    pub mailer: Option<Mailer>,
     /// Feeds jitter.
     pub seed: u64,
     /// Called when the store cannot go on: the process must end.
@@ -74,6 +83,10 @@ pub enum StartError {
 /// [`StartError`], when the store cannot be read or written.
 pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
     let expiry_from = expiry_from(&mut parts)?;
+    let set = parts.set_forward.map(|by| Set::at(parts.clock.now(), by));
+    if let Some(set) = &set {
+        parts.store.shift_due(set.before, set.by)?;
+    }
     let directory = Arc::new(Directory::new(Context {
         profiles: parts.profiles,
         default_profile: parts.default_profile,
@@ -81,7 +94,8 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         keyring: parts.keyring,
     }));
     fill(&directory, parts.queries.as_ref())?;
-    let (inputs, orphans) = lanes(&directory, parts.queries.as_ref(), parts.clock.now())?;
+    let shifted = set.map_or_else(Vec::new, |set| gates_shifted(&directory, &set));
+    let (inputs, orphans) = lanes(&directory, parts.queries.as_ref())?;
     let ids = IdCodec::new(parts.queries.id_key()?);
 
     let fatal: Fate = Arc::new(Mutex::new(Some(parts.fatal)));
@@ -108,6 +122,7 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         reports: reports.clone(),
         expiry_from,
     });
+    let noticed = Arc::new(Notify::new());
     let (drain, draining) = watch::channel(false);
     let (drained_sender, drained) = watch::channel(false);
     let driver = Driver::new(
@@ -116,11 +131,18 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         Arc::clone(&committer),
         happenings,
         Bodies::new(BODIES_BYTES),
+        Arc::clone(&noticed),
         (draining, drained_sender),
     );
     tokio::spawn(watch_over(tokio::spawn(driver.run(inputs)), fatal));
     tokio::spawn(Arc::clone(&parts.egress).run_sweeper());
-    finish_what_was_left(&road, &committer, orphans);
+    finish_what_was_left(&road, &committer, orphans)?;
+    if !shifted.is_empty() {
+        let tx = Tx::Keep(Box::new(Keep { gates: shifted, notices: Vec::new() }));
+        committer.submit_outcomes(std::iter::once(Job { tx, ack: Ack::None }));
+    }
+    tokio::spawn(expiry::watch(Arc::clone(&road), Arc::clone(&committer)));
+    tokio::spawn(notices::carry_on(Arc::clone(&road), Arc::clone(&committer), noticed, parts.mailer));
     Ok(Arc::new(Engine {
         committer,
         directory,
@@ -170,7 +192,7 @@ fn expiry_from(parts: &mut Parts) -> Result<Timestamp, Fatal> {
 
 fn fill(directory: &Directory, queries: &dyn Queries) -> Result<(), StartError> {
     for (scope, gate) in queries.gates()? {
-        directory.apply_gate(scope, gate);
+        directory.put_gate(scope, gate);
     }
     for row in queries.entities()? {
         directory.apply(&row)?;
@@ -178,13 +200,44 @@ fn fill(directory: &Directory, queries: &dyn Queries) -> Result<(), StartError> 
     Ok(())
 }
 
+/// A clock that was set forward.
+struct Set {
+    /// What it would show, had nobody set it.
+    before: Timestamp,
+    by: Duration,
+}
+
+impl Set {
+    fn at(now: Timestamp, by: Duration) -> Self {
+        let back = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        Self { before: Timestamp::from_millis(now.as_millis().saturating_sub(back)), by }
+    }
+}
+
+/// Pauses in front of many deliveries keep their length as those of single ones do.
+fn gates_shifted(directory: &Directory, set: &Set) -> Vec<GateWrite> {
+    let mut shifted = Vec::new();
+    for (scope, gate) in directory.gates() {
+        if let Some(breaker) = gate.breaker.filter(|breaker| breaker.probe_at > set.before) {
+            let breaker = BreakerState { probe_at: breaker.probe_at + set.by, ..breaker };
+            shifted.push(GateWrite { scope, change: GateChange::Breaker(Some(breaker)) });
+        }
+        if let Some(until) = gate.throttle.until.filter(|until| *until > set.before) {
+            let throttle = Throttle { until: Some(until + set.by), ..gate.throttle };
+            shifted.push(GateWrite { scope, change: GateChange::Throttle(throttle) });
+        }
+    }
+    shifted.iter().for_each(|write| directory.apply_gate(*write));
+    shifted
+}
+
 /// The lanes as the machine is to start with them, and deleted endpoints that still have rows.
 fn lanes(
     directory: &Directory,
     queries: &dyn Queries,
-    now: Timestamp,
 ) -> Result<(Vec<Input>, Vec<EndpointNo>), StartError> {
-    let mut inputs = Vec::new();
+    let mut inputs: Vec<_> =
+        directory.gates().into_iter().map(|(scope, gate)| Input::Gate { scope, gate }).collect();
     let mut living = HashSet::new();
     let mut endpoints = directory.endpoints();
     endpoints.sort_by_key(|endpoint| endpoint.no);
@@ -192,10 +245,6 @@ fn lanes(
         let Some(config) = landing::lane_config(directory, endpoint.no) else { continue };
         living.insert(endpoint.no);
         inputs.push(Input::Lane(config));
-        let gate = directory.gate(Scope::Endpoint(endpoint.no));
-        if let Some(until) = gate.throttled_until.filter(|until| *until > now) {
-            inputs.push(Input::Throttled { endpoint: endpoint.no, until, in_a_row: gate.throttles });
-        }
     }
     let mut orphans = Vec::new();
     for lane in queries.backlog()? {
@@ -214,17 +263,18 @@ fn lanes(
 }
 
 /// Cancellations and routings that the last run did not get to.
-fn finish_what_was_left(road: &Arc<Road>, committer: &Arc<Committer<Ack>>, orphans: Vec<EndpointNo>) {
+fn finish_what_was_left(
+    road: &Arc<Road>,
+    committer: &Arc<Committer<Ack>>,
+    orphans: Vec<EndpointNo>,
+) -> Result<(), StartError> {
     for endpoint in orphans {
-        if committer.submit(Job { tx: landing::cancellation(endpoint), ack: Ack::None }).is_err() {
-            tracing::error!(%endpoint, "the deliveries of a deleted endpoint are cancelled at the next start");
+        if committer.submit(Job { tx: landing::ending(&road.directory, endpoint), ack: Ack::None }).is_err() {
+            tracing::error!(%endpoint, "the deliveries of a deleted endpoint are ended at the next start");
         }
     }
-    for environment in road.directory.environments() {
-        for app in road.directory.apps(environment.no) {
-            if app.profile.hold_unrouted && !app.endpoints.is_empty() {
-                unrouted::sweep(Arc::clone(road), Arc::clone(committer), app.no);
-            }
-        }
+    for (app, _) in road.queries.unrouted_apps()? {
+        unrouted::resume(road, committer, app);
     }
+    Ok(())
 }

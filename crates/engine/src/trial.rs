@@ -87,6 +87,7 @@ impl Engine {
             message: id,
             source: Source::Hand,
             progress: Progress::default(),
+            probe: false,
         };
         let message = Message::passing(id, event_type, payload);
         let errand =
@@ -96,6 +97,7 @@ impl Engine {
             endpoint: endpoint.no,
             number: 1,
             by_hand: true,
+            probe: false,
             interrupted: 0,
             started: self.clock.wall(),
         };

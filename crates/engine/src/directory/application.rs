@@ -38,6 +38,9 @@ impl State {
             self.app_uids.insert((row.environment, uid.clone()), no);
         }
         let profile = context.profile(doc.profile.as_deref());
+        if doc.operational && !row.deleted {
+            self.operational.insert(row.environment, no);
+        }
         self.apps.insert(no, Arc::new(App { no, row: row.clone(), doc, profile, endpoints }));
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use gonets_core::{
+    gate::{Disabled, Gate, Scope},
     ids::{AppNo, EndpointNo},
     profile::{EnvelopeKind, Profile, SignatureScheme},
     routing::Filter,
@@ -11,10 +12,7 @@ use gonets_core::{
 };
 use gonets_dispatch::config::HostNo;
 use gonets_egress::Target;
-use gonets_store::{
-    entity::{EndpointDoc, EntityRow, HeaderValueDoc, UnreadableDocument},
-    record::{Disabled, Scope},
-};
+use gonets_store::entity::{EndpointDoc, EntityRow, HeaderValueDoc, UnreadableDocument};
 use gonets_wire::{Envelope, Keyring, Place, Purpose, Scheme, Secret, Signer};
 use parking_lot::RwLock;
 
@@ -177,16 +175,26 @@ impl State {
             doc,
             target,
             host,
-            disabled: self.gates.get(&Scope::Endpoint(no)).and_then(|gate| gate.disabled.clone()),
+            disabled: self.gates.get(&Scope::Endpoint(no)).and_then(|gate| gate.disabled),
             courier: Arc::default(),
         };
         self.replace_endpoint(endpoint);
         Ok(())
     }
 
-    pub(super) fn refresh_gate(&mut self, no: EndpointNo) {
+    pub(super) fn put_gate(&mut self, scope: Scope, gate: Gate) {
+        if gate.is_default() {
+            self.gates.remove(&scope);
+        } else {
+            self.gates.insert(scope, gate);
+        }
+        if let Scope::Endpoint(endpoint) = scope {
+            self.show_disabled(endpoint, gate.disabled);
+        }
+    }
+
+    fn show_disabled(&mut self, no: EndpointNo, disabled: Option<Disabled>) {
         let Some(endpoint) = self.endpoints.get(&no) else { return };
-        let disabled = self.gates.get(&Scope::Endpoint(no)).and_then(|gate| gate.disabled.clone());
         if endpoint.disabled != disabled {
             let changed = Endpoint { disabled, ..Endpoint::clone(endpoint) };
             self.replace_endpoint(changed);

@@ -8,11 +8,11 @@ use gonets_dispatch::{
     effect::{self, Effect},
     input::Window,
 };
+use gonets_core::gate::{GateChange, GateWrite};
 use gonets_store::{
     committer::Job,
     query::{Answer, Queries},
-    record::Scope,
-    tx::{GateWrite, Tx},
+    tx::Tx,
 };
 
 use super::{Ack, Driver, Happening, Read};
@@ -30,15 +30,22 @@ impl Driver {
         for effect in effects.drain(..) {
             match effect {
                 Effect::Record(record) => jobs.push(self.outcome(record)),
+                Effect::Keep(keep) => jobs.push(self.keep(keep)),
                 Effect::Send(send) => sends.push(send),
                 Effect::Load(load) => self.load(load),
             }
         }
+        // Whoever ordered something is answered when all that came of it is durable.
+        jobs.extend(self.orders.drain(..).map(|reply| Job {
+            tx: Tx::Keep(Box::default()),
+            ack: Ack::Caller(reply),
+        }));
         if !jobs.is_empty() {
             self.committer.submit_outcomes(jobs.into_iter());
         }
-        // What is left of them was interrupted and is not recorded.
-        self.attempts.clear();
+        // What else is left of them was interrupted and is not recorded.
+        let shard = &self.shard;
+        self.attempts.retain(|send, _| shard.is_put_off(*send));
         let errands = sends.into_iter().filter_map(|send| self.errand(send)).collect();
         launch::launch(&self.road, errands);
     }
@@ -48,22 +55,22 @@ impl Driver {
         if record.source != effect::Source::Hand {
             self.bodies.done(record.message);
         }
-        let gate = self.gate(&record);
-        let outcome = operations::outcome(&record, attempt, gate);
+        self.show_disabled(&record.gates);
+        let outcome = operations::outcome(record, attempt);
         Job { tx: Tx::Outcome(Box::new(outcome)), ack: Ack::Outcome { bare: false } }
     }
 
-    /// The endpoint's gate as this outcome leaves it. The directory takes it at once, so that the
-    /// next outcome builds on it; and so does the machine, should a configuration that was made
-    /// before be on its way to it.
-    fn gate(&mut self, record: &effect::Record) -> Option<GateWrite> {
-        let scope = Scope::Endpoint(record.endpoint);
-        let gate = operations::gate(self.road.directory.gate(scope), record, self.road.clock.wall())?;
-        self.road.directory.apply_gate(scope, gate.clone());
-        if record.disable {
-            self.send_lane(record.endpoint);
+    fn keep(&mut self, keep: effect::Keep) -> Job<Ack> {
+        self.show_disabled(&keep.gates);
+        Job { tx: Tx::Keep(Box::new(operations::keep(keep))), ack: Ack::None }
+    }
+
+    /// What the machine disabled is disabled in the directory at once, not only when it lands: a
+    /// configuration that lands before is made from it, and must not enable the lane again.
+    fn show_disabled(&self, gates: &[GateWrite]) {
+        for gate in gates.iter().filter(|gate| matches!(gate.change, GateChange::Disabled(Some(_)))) {
+            self.road.directory.apply_gate(*gate);
         }
-        Some(GateWrite { scope, gate })
     }
 
     fn errand(&mut self, send: effect::Send) -> Option<Errand> {

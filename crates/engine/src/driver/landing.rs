@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use gonets_core::{
+    gate::{GateChange, GateWrite, Scope},
     ids::{AppNo, EndpointNo, MessageId},
-    limits,
+    limits, names,
     rule::Reason,
     time::Timestamp,
 };
@@ -15,15 +16,16 @@ use gonets_dispatch::{
 use gonets_store::{
     committer::{Full, Job, Landed, Landing},
     entity::{EntityKind, EntityRow},
-    record::Scope,
-    tx::{Accept, CancelStep, EntityWrite, Made, Outcome, Rejected, Source, Then, Tx, Verdict},
+    tx::{
+        Accept, CancelStep, EntityWrite, Keep, Made, Outcome, Rejected, Source, Then, Tx, UnrouteStep, Verdict,
+    },
 };
 
 use super::{Ack, Driver};
 use crate::{bodies::Message, directory::Directory, unrouted};
 
-/// Rows that one step of a cancellation handles.
-const CANCEL_ROWS: u32 = 300;
+/// Rows that one step of ending a lane handles.
+const STEP_ROWS: u32 = 300;
 
 impl Driver {
     pub(super) fn landed(&mut self, landing: Landing<Ack>) {
@@ -36,15 +38,16 @@ impl Driver {
                 (Tx::Outcome(outcome), _) => self.recorded(*outcome, &verdict, &ack),
                 (Tx::Entity(write), Ok(Made::Entity { version, .. })) => self.configured(*write, *version),
                 (Tx::Hand(hand), Ok(_)) => self.has_more(hand.endpoint, false, true, None),
-                (Tx::Gate(write), Ok(_)) => {
-                    self.road.directory.apply_gate(write.scope, write.gate);
-                    if let Scope::Endpoint(endpoint) = write.scope {
-                        self.send_lane(endpoint);
-                    }
+                (Tx::Keep(keep), Ok(_)) => self.kept(&keep),
+                (Tx::Cancel(step), Ok(Made::Step(rows))) => self.cancelled(step, *rows, &ack),
+                (Tx::Expire(step), Ok(Made::Step(rows))) if *rows > 0 => {
+                    self.inputs.push(Input::Ended { endpoint: step.endpoint });
+                    self.noticed.notify_one();
                 }
-                (Tx::Cancel(step), Ok(Made::Step(rows))) if *rows >= step.limit => {
-                    self.submit(Tx::Cancel(step))
+                (Tx::EndUnrouted(step), Ok(Made::Step(rows))) if *rows > 0 && step.notice.is_some() => {
+                    self.noticed.notify_one();
                 }
+                (Tx::Unroute(step), Ok(Made::Step(rows))) => self.unrouted(step, *rows),
                 (Tx::Route(step), Ok(_)) => {
                     // Some may be for later; a look now finds out when.
                     let now = Some(self.road.clock.now());
@@ -52,8 +55,8 @@ impl Driver {
                         self.has_more(*endpoint, true, false, now);
                     }
                 }
-                (Tx::Cancel(step), Err(why)) => {
-                    tracing::error!(endpoint = %step.endpoint, %why, "waiting deliveries could not be cancelled");
+                (Tx::Cancel(CancelStep { endpoint, .. }) | Tx::Unroute(UnrouteStep { endpoint, .. }), Err(why)) => {
+                    tracing::error!(%endpoint, %why, "waiting deliveries could not be ended");
                 }
                 _ => {}
             }
@@ -66,9 +69,15 @@ impl Driver {
 
     fn accepted(&mut self, mut accept: Accept) {
         let wanted = u32::try_from(accept.routes.len()).unwrap_or(u32::MAX);
-        let (message, critical) = (accept.id, accept.critical);
+        let (message, critical, kind) = (accept.id, accept.critical, names::kind_of(&accept.event_type));
         for endpoint in std::mem::take(&mut accept.routes) {
-            self.inputs.push(Input::Arrived(Arrival { endpoint, message, critical, due: accept.deliver_at }));
+            self.inputs.push(Input::Arrived(Arrival {
+                endpoint,
+                message,
+                critical,
+                kind,
+                due: accept.deliver_at,
+            }));
         }
         if accept.deliver_at.is_none() {
             self.bodies.put(Message::accepted(&mut accept), wanted);
@@ -76,6 +85,12 @@ impl Driver {
     }
 
     fn recorded(&mut self, outcome: Outcome, verdict: &Verdict, ack: &Ack) {
+        if matches!(verdict, Ok(_) | Err(Rejected::Gone)) {
+            self.gates(&outcome.gates);
+        }
+        if verdict.is_ok() && !outcome.notices.is_empty() {
+            self.noticed.notify_one();
+        }
         let by_hand = outcome.from == Source::Hand;
         let (endpoint, message) = (outcome.endpoint, outcome.message);
         let next_due = match verdict {
@@ -112,8 +127,9 @@ impl Driver {
         if let Err(cause) = self.road.directory.apply(&row) {
             tracing::error!(%cause, "a document that was just written cannot be read back");
         }
-        if let Some(gate) = write.gate {
-            self.road.directory.apply_gate(gate.scope, gate.gate);
+        self.gates(&write.gates);
+        if !write.notices.is_empty() {
+            self.noticed.notify_one();
         }
         if let Some(app) = write.touches {
             self.road.directory.touch(app);
@@ -125,19 +141,77 @@ impl Driver {
                 let app = AppNo(row.owner.0);
                 unrouted::sweep(Arc::clone(&self.road), Arc::clone(&self.committer), app);
             }
-            EntityKind::Application => {
-                for endpoint in self.road.directory.endpoints_of(AppNo(row.no.0), false) {
-                    self.send_lane(endpoint.no);
+            EntityKind::Application if row.deleted => {
+                unrouted::end(Arc::clone(&self.committer), AppNo(row.no.0));
+            }
+            EntityKind::Application => self.send_lanes(AppNo(row.no.0)),
+            EntityKind::Environment | EntityKind::EventType | EntityKind::Key => {}
+        }
+    }
+
+    fn kept(&mut self, keep: &Keep) {
+        self.gates(&keep.gates);
+        if !keep.notices.is_empty() {
+            self.noticed.notify_one();
+        }
+    }
+
+    /// Gates as they now are in the store; lanes learn what concerns them.
+    fn gates(&mut self, gates: &[GateWrite]) {
+        for write in gates {
+            self.road.directory.apply_gate(*write);
+            match (write.change, write.scope) {
+                (GateChange::Disabled(_), Scope::Endpoint(endpoint)) => self.send_lane(endpoint),
+                (GateChange::Frozen(_), scope) => self.send_lanes_of(scope),
+                _ => {}
+            }
+        }
+    }
+
+    fn send_lanes_of(&mut self, scope: Scope) {
+        match scope {
+            Scope::Endpoint(endpoint) => self.send_lane(endpoint),
+            Scope::Application(app) => self.send_lanes(app),
+            Scope::Environment(_) | Scope::Everything => {
+                for endpoint in self.road.directory.endpoints() {
+                    if !endpoint.row.deleted {
+                        self.send_lane(endpoint.no);
+                    }
                 }
             }
-            EntityKind::Environment | EntityKind::EventType | EntityKind::Key => {}
+        }
+    }
+
+    fn send_lanes(&mut self, app: AppNo) {
+        for endpoint in self.road.directory.endpoints_of(app, false) {
+            self.send_lane(endpoint.no);
+        }
+    }
+
+    /// A step of a cancellation landed. Steps of the engine's own go on by themselves; who asked for
+    /// one by hand asks for the next.
+    fn cancelled(&mut self, step: CancelStep, rows: u32, ack: &Ack) {
+        if rows > 0 {
+            self.inputs.push(Input::Ended { endpoint: step.endpoint });
+        }
+        if rows >= step.limit && matches!(ack, Ack::None) {
+            self.submit(Tx::Cancel(step));
+        }
+    }
+
+    fn unrouted(&mut self, step: UnrouteStep, rows: u32) {
+        if rows >= step.limit {
+            self.submit(Tx::Unroute(step));
+        } else {
+            // An endpoint may have come meanwhile.
+            unrouted::sweep(Arc::clone(&self.road), Arc::clone(&self.committer), step.app);
         }
     }
 
     fn forget(&mut self, endpoint: EndpointNo) {
         self.road.egress.forget(u64::from(endpoint.0));
         self.inputs.push(Input::LaneGone(endpoint));
-        self.submit(cancellation(endpoint));
+        self.submit(ending(&self.road.directory, endpoint));
     }
 
     pub(super) fn send_lane(&mut self, endpoint: EndpointNo) {
@@ -158,14 +232,25 @@ impl Driver {
     }
 }
 
-/// Cancels what waits for an endpoint that is gone (R20).
-pub(crate) fn cancellation(endpoint: EndpointNo) -> Tx {
-    Tx::Cancel(CancelStep {
-        endpoint,
-        reason: Reason::EndpointDeleted,
-        through: MessageId(u64::MAX >> 1),
-        limit: CANCEL_ROWS,
-    })
+/// What becomes of what waits for an endpoint that is gone: it is cancelled (R20), or waits for the
+/// application's next endpoint if this was the last (R18).
+pub(crate) fn ending(directory: &Directory, endpoint: EndpointNo) -> Tx {
+    let app = directory.endpoint(endpoint).and_then(|endpoint| directory.app(endpoint.app));
+    match app {
+        Some(app) if app.profile.hold_unrouted && !app.row.deleted && app.endpoints.is_empty() => {
+            Tx::Unroute(UnrouteStep { app: app.no, endpoint, limit: STEP_ROWS })
+        }
+        app => Tx::Cancel(CancelStep {
+            endpoint,
+            reason: if app.is_some_and(|app| app.row.deleted) {
+                Reason::ApplicationDeleted
+            } else {
+                Reason::EndpointDeleted
+            },
+            through: MessageId(u64::MAX >> 1),
+            limit: STEP_ROWS,
+        }),
+    }
 }
 
 /// A living endpoint as the shard machine sees it.
@@ -175,10 +260,13 @@ pub(crate) fn lane_config(directory: &Directory, endpoint: EndpointNo) -> Option
     Some(LaneConfig {
         endpoint: endpoint.no,
         app: endpoint.app,
+        environment: endpoint.row.environment,
         host: endpoint.host,
         profile: Arc::clone(&app.profile),
         concurrency: endpoint.doc.concurrency.unwrap_or(limits::ENDPOINT_CONCURRENCY),
         throttle_rate: endpoint.doc.throttle_rate,
         disabled: endpoint.is_disabled(),
+        frozen: directory.frozen(endpoint.row.environment, endpoint.app).is_some(),
+        ordered: endpoint.doc.ordered,
     })
 }

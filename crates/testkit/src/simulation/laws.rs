@@ -11,15 +11,26 @@
 //!    success and the commit of it, or if someone asked for it by hand.
 //! 6. *Bounds hold*: never more requests at once than there are slots.
 //! 7. *Every outcome finds its delivery*: the store never refuses a record.
+//! 8. *An open breaker lets through one probe at a time* (R12): while it is open, what is sent by itself
+//!    is a probe, and another only when the lease of the one before is over; across restarts too.
+//! 9. *The books balance* (R29): in the end the store counts what was accepted as delivered, failed or
+//!    cancelled, and nothing as waiting.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    time::Duration,
+};
 
 use gonets_core::{
+    gate::{Gate, GateChange, GateWrite, Scope},
     ids::{EndpointNo, MessageId},
     outcome::Outcome as Came,
     time::Timestamp,
 };
-use gonets_store::tx::{Outcome, Then};
+use gonets_store::{
+    record::Books,
+    tx::{Outcome, Then},
+};
 
 /// A delivery.
 pub(super) type Key = (EndpointNo, MessageId);
@@ -50,9 +61,58 @@ pub(super) struct Laws {
     /// Successes whose record a crash may have taken along.
     excused: HashMap<Key, u32>,
     pub(super) duplicates: usize,
+    /// Open breakers: when each may send its next probe.
+    open: HashMap<Scope, Timestamp>,
+    /// Until when the last probe of a breaker is leased.
+    leases: HashMap<Scope, Timestamp>,
+    /// The probe that is under way, by its breaker.
+    probes: HashMap<Scope, Key>,
 }
 
 impl Laws {
+    /// What the machine says of its gates, in the order in which it does.
+    pub(super) fn gates(&mut self, gates: &[GateWrite]) {
+        for write in gates {
+            match write.change {
+                GateChange::Breaker(Some(state)) => drop(self.open.insert(write.scope, state.probe_at)),
+                GateChange::Breaker(None) => {
+                    self.open.remove(&write.scope);
+                    self.probes.remove(&write.scope);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// After a crash: the gates as the store has them.
+    pub(super) fn restored(&mut self, gates: &[(Scope, Gate)], now: Timestamp) {
+        self.open.clear();
+        self.probes.clear();
+        for (scope, gate) in gates {
+            if let Some(breaker) = gate.breaker {
+                let latest = now.saturating_add(Duration::from_millis(breaker.pause_ms));
+                self.open.insert(*scope, breaker.probe_at.min(latest));
+            }
+        }
+    }
+
+    /// An attempt goes out by itself; `scope` is that of the breaker in front of it.
+    pub(super) fn passes(&mut self, scope: Scope, key: Key, probe: bool, now: Timestamp) -> Result<(), Broken> {
+        let Some(lease_until) = self.open.get(&scope) else { return Ok(()) };
+        if !probe {
+            return Err(broken(8, format!("{key:?} was tried although the breaker of {scope:?} is open")));
+        }
+        // The lease of this probe is kept just before it goes out, so its end lies ahead.
+        if let Some(other) = self.probes.insert(scope, key)
+            && self.under_way.contains(&other)
+            && self.leases.get(&scope).is_some_and(|until| now < *until)
+        {
+            return Err(broken(8, format!("{key:?} is a second probe beside {other:?} at {scope:?}")));
+        }
+        self.leases.insert(scope, *lease_until);
+        Ok(())
+    }
+
     pub(super) fn acknowledged(&mut self, post: Post) {
         self.acknowledged.insert(post);
     }
@@ -151,6 +211,21 @@ impl Laws {
 
     pub(super) fn ended(&self) -> usize {
         self.ended.len()
+    }
+
+    /// What the store counts in the end.
+    pub(super) fn balance(&self, books: &Books) -> Result<(), Broken> {
+        let waiting: u64 = books.endpoints.iter().map(|at| at.waiting).sum();
+        let ended: u64 = books
+            .endpoints
+            .iter()
+            .map(|at| at.delivered + at.failed + at.cancelled + at.skipped)
+            .sum();
+        let accepted: usize = self.stored.values().map(Vec::len).sum();
+        if waiting > 0 || ended != accepted as u64 || books.messages != self.stored.len() as u64 {
+            return Err(broken(9, format!("{accepted} deliveries were accepted, but the books say {books:?}")));
+        }
+        Ok(())
     }
 
     pub(super) fn bounds(&self, in_flight: usize, most: usize) -> Result<(), Broken> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gonets_core::{outcome::Outcome, time::Timestamp};
+use gonets_core::{fleet::Reached, outcome::Outcome, time::Timestamp};
 
 /// How an endpoint behaves for a while.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,7 @@ pub(super) struct Answer {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
     pub(super) timed_out: bool,
+    pub(super) reached: Reached,
     pub(super) retry_after: Option<Duration>,
 }
 
@@ -60,13 +61,17 @@ impl Peer {
             self.until = now + Duration::from_secs(self.luck.u64(1..120));
         }
         let quick = Duration::from_millis(self.luck.u64(1..50));
-        let plain = |outcome| Answer { outcome, took: quick, timed_out: false, retry_after: None };
+        let plain = |outcome| Answer {
+            outcome,
+            took: quick,
+            timed_out: false,
+            reached: Reached::Yes,
+            retry_after: None,
+        };
         match self.temper {
             Temper::Well => plain(Outcome::Delivered),
-            Temper::Down => plain(Outcome::Unavailable),
-            Temper::Hanging => {
-                Answer { outcome: Outcome::Unavailable, took: timeout, timed_out: true, retry_after: None }
-            }
+            Temper::Down => Answer { reached: Reached::No, ..plain(Outcome::Unavailable) },
+            Temper::Hanging => Answer { took: timeout, timed_out: true, ..plain(Outcome::Unavailable) },
             Temper::Slow => Answer {
                 took: Duration::from_millis(self.luck.u64(1_500..9_000)),
                 ..plain(Outcome::Delivered)
@@ -76,8 +81,7 @@ impl Peer {
                 ..plain(Outcome::Throttled)
             },
             Temper::Moody => {
-                let outcomes =
-                    [Outcome::Delivered, Outcome::Unavailable, Outcome::Refused, Outcome::Interrupted];
+                let outcomes = Outcome::ALL;
                 plain(outcomes[self.luck.usize(0..outcomes.len())])
             }
         }

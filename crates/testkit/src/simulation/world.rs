@@ -1,10 +1,11 @@
 //! The loop: one step at a time, in an order that the seed chooses.
 
+mod meddling;
 mod setup;
 mod turns;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -24,7 +25,6 @@ use gonets_store::{
     committer::{GroupCommit, Job, Landing},
     engine::Engine,
     query::Queries,
-    record::Gate,
 };
 
 use super::{
@@ -67,6 +67,7 @@ enum Ack {
     Post(Post, Vec<EndpointNo>),
     Outcome(Key),
     Hand(Key),
+    Keep,
 }
 
 struct Flight {
@@ -89,7 +90,10 @@ struct World<'a> {
     app: AppNo,
     endpoints: Vec<EndpointNo>,
     peers: BTreeMap<EndpointNo, Peer>,
-    gates: BTreeMap<EndpointNo, Gate>,
+    /// What people do to lanes: disabled and frozen ones.
+    disabled: BTreeSet<EndpointNo>,
+    frozen: BTreeSet<EndpointNo>,
+    healed: bool,
     posts: VecDeque<(Timestamp, Post)>,
     queue: VecDeque<Job<Ack>>,
     landings: VecDeque<Landing<Ack>>,
@@ -108,6 +112,8 @@ enum Turn {
     Post,
     /// Someone presses "send again" on a delivery.
     Hand,
+    /// Someone resets a breaker, lifts a pause, freezes, thaws, disables or enables.
+    Meddle,
     Commit,
     Land,
     Answer(SendId),
@@ -148,6 +154,7 @@ pub fn run(plan: Plan, disk: &mut dyn Disk) -> Result<Summary, Broken> {
     }
     world.laws.at_rest()?;
     world.no_retry_is_left()?;
+    world.the_books_balance()?;
     Ok(world.summary())
 }
 
@@ -178,6 +185,7 @@ impl World<'_> {
         match self.luck.u8(..) {
             0 => return Some(Turn::Tend),
             1..4 if !self.posts.is_empty() => return Some(Turn::Hand),
+            4..6 if !self.posts.is_empty() => return Some(Turn::Meddle),
             _ => {}
         }
         Some(turns[self.luck.usize(0..turns.len())])
@@ -185,7 +193,8 @@ impl World<'_> {
 
     /// Moves the time to whatever comes next; false when nothing does.
     fn wait(&mut self) -> Result<bool, Broken> {
-        if self.posts.is_empty() && self.crashes >= self.plan.crashes {
+        if self.posts.is_empty() && self.crashes >= self.plan.crashes && !self.healed {
+            self.healed = true;
             self.peers.values_mut().for_each(Peer::heal);
         }
         let next = [
@@ -196,7 +205,7 @@ impl World<'_> {
         .into_iter()
         .flatten()
         .min();
-        let Some(next) = next else { return Ok(false) };
+        let Some(next) = next else { return self.let_go_of_all() };
         // Quiet times are when forgotten things stay forgotten: no later event covers them up.
         if self.posts.is_empty() && self.crashes < self.plan.crashes && self.luck.u8(0..8) == 0 {
             self.crash()?;

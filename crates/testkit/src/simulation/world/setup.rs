@@ -3,8 +3,9 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use gonets_core::{
+    gate::Scope,
     ids::{AppNo, EndpointNo, EntityNo, EnvironmentNo},
-    time::Timestamp,
+    time::{Clock, Timestamp},
 };
 use gonets_dispatch::{
     config::{HostNo, LaneConfig},
@@ -16,7 +17,6 @@ use gonets_store::{
     engine::Engine,
     entity::{EntityKind, EntityRow},
     query::Queries,
-    record::Scope,
     tx::{EntityWrite, Tx},
 };
 
@@ -63,7 +63,9 @@ impl<'a> World<'a> {
             app,
             endpoints,
             peers,
-            gates: std::collections::BTreeMap::new(),
+            disabled: std::collections::BTreeSet::new(),
+            frozen: std::collections::BTreeSet::new(),
+            healed: false,
         }
     }
 
@@ -93,14 +95,9 @@ impl<'a> World<'a> {
         for endpoint in &self.endpoints {
             inputs.push(Input::Lane(self.lane(*endpoint)));
         }
-        self.gates.clear();
-        for (scope, gate) in self.queries.gates().expect("gates can be read") {
-            let Scope::Endpoint(endpoint) = scope else { continue };
-            if let Some(until) = gate.throttled_until {
-                inputs.push(Input::Throttled { endpoint, until, in_a_row: gate.throttles });
-            }
-            self.gates.insert(endpoint, gate);
-        }
+        let gates = self.queries.gates().expect("gates can be read");
+        self.laws.restored(&gates, self.clock.now());
+        inputs.extend(gates.into_iter().map(|(scope, gate)| Input::Gate { scope, gate }));
         let forget = self.plan.sabotage == Sabotage::ForgetDueTimes;
         for lane in self.queries.backlog().expect("the backlog can be read") {
             inputs.push(Input::Backlog {
@@ -113,15 +110,21 @@ impl<'a> World<'a> {
         inputs
     }
 
-    fn lane(&self, endpoint: EndpointNo) -> LaneConfig {
+    pub(super) fn lane(&self, endpoint: EndpointNo) -> LaneConfig {
+        let gates = self.queries.gates().expect("gates can be read");
+        let is_disabled =
+            gates.iter().any(|(scope, gate)| *scope == Scope::Endpoint(endpoint) && gate.disabled.is_some());
         LaneConfig {
             endpoint,
             app: self.app,
+            environment: EnvironmentNo(1),
             host: HostNo(endpoint.0 % 3),
             profile: Arc::clone(&self.plan.profile),
             concurrency: 8,
             throttle_rate: endpoint.0.is_multiple_of(4).then_some(20),
-            disabled: false,
+            disabled: is_disabled || self.disabled.contains(&endpoint),
+            frozen: self.frozen.contains(&endpoint),
+            ordered: endpoint.0.is_multiple_of(5),
         }
     }
 
@@ -165,7 +168,14 @@ fn write(
     };
     let touches = (kind == EntityKind::Endpoint).then_some(AppNo(owner.0));
     let tx =
-        Tx::Entity(Box::new(EntityWrite { row, expected: None, touches, gate: None, idempotency: None }));
+        Tx::Entity(Box::new(EntityWrite {
+            row,
+            expected: None,
+            touches,
+            gates: Vec::new(),
+            notices: Vec::new(),
+            idempotency: None,
+        }));
     let job = Job { tx, ack: Ack::Post(0, Vec::new()) };
     let landing = group.commit(engine, BEGIN, vec![job]).expect("the set-up commits");
     assert!(landing.landed.iter().all(|landed| landed.verdict.is_ok()), "{landing:?}");

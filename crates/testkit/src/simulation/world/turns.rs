@@ -5,8 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use gonets_core::{
     decide::Finished,
+    gate::Scope,
     ids::{AttemptId, EndpointNo, EnvironmentNo, MessageId},
     outcome::Outcome as Came,
+    profile::BreakerScope,
     time::Clock,
 };
 use gonets_dispatch::{
@@ -17,8 +19,8 @@ use gonets_engine::operations;
 use gonets_store::{
     committer::Job,
     engine::Load,
-    record::{AttemptRecord, Scope},
-    tx::{Accept, GateWrite, HandRetry, Made, Outcome, Source, Then, Tx},
+    record::AttemptRecord,
+    tx::{Accept, HandRetry, Made, Outcome, Source, Then, Tx},
 };
 
 use super::{Ack, Flight, Turn, World};
@@ -35,6 +37,7 @@ impl World<'_> {
                 self.press_again();
                 Ok(())
             }
+            Turn::Meddle => self.meddle(),
             Turn::Commit => self.commit(),
             Turn::Land => self.land(),
             Turn::Answer(id) => self.answer(id),
@@ -76,6 +79,7 @@ impl World<'_> {
             idempotency: None,
             payload: Bytes::from_static(b"{}"),
             routes: routes.clone(),
+            skips: Vec::new(),
             hold_unrouted: false,
         };
         if self.plan.sabotage == Sabotage::AckBeforeCommit {
@@ -106,7 +110,7 @@ impl World<'_> {
 
     /// Commits some of the queue; what it means is settled here, when it is durable, and learned by
     /// the machine later, when it lands.
-    fn commit(&mut self) -> Result<(), Broken> {
+    pub(super) fn commit(&mut self) -> Result<(), Broken> {
         let many = self.luck.usize(1..=self.queue.len());
         let jobs = self.queue.drain(..many).collect();
         let now = self.clock.now();
@@ -124,9 +128,9 @@ impl World<'_> {
                 }
                 (Ack::Hand(key), Ok(_)) => self.laws.pressed_again(*key),
                 // It is pending already.
-                (Ack::Hand(_), Err(_)) => {}
+                (Ack::Hand(_), Err(_)) | (Ack::Keep, Ok(_)) => {}
                 (Ack::Outcome(key), Err(why)) => return Err(self.laws.refused(*key, &why.to_string())),
-                (Ack::Post(post, _), other) => panic!("post {post} came to {other:?}"),
+                (Ack::Post(..) | Ack::Keep, other) => panic!("{:?} came to {other:?}", landed.ack),
             }
         }
         self.landings.push_back(landing);
@@ -145,6 +149,7 @@ impl World<'_> {
                             endpoint: *endpoint,
                             message: accept.id,
                             critical: accept.critical,
+                            kind: 1,
                             due: accept.deliver_at,
                         })
                     }));
@@ -161,6 +166,7 @@ impl World<'_> {
                     by_hand: outcome.from == Source::Hand,
                     next_due: due(&outcome),
                 }),
+                (Tx::Keep(_), Ack::Keep) => {}
                 (tx, ack) => panic!("{tx:?} landed with {ack:?}"),
             }
         }
@@ -179,6 +185,7 @@ impl World<'_> {
             },
             took: flight.answer.took,
             timed_out: flight.answer.timed_out,
+            reached: flight.answer.reached,
             ages_from: flight.key.1.accepted_at(),
             expired: false,
         };
@@ -189,7 +196,14 @@ impl World<'_> {
     pub(super) fn carry_out(&mut self, effect: Effect) -> Result<(), Broken> {
         match effect {
             Effect::Send(send) => self.send(send),
-            Effect::Record(record) => self.record(&record),
+            Effect::Record(record) => self.record(record),
+            Effect::Keep(keep) => {
+                self.laws.gates(&keep.gates);
+                let tx = Tx::Keep(Box::new(operations::keep(keep)));
+                let behind = self.outcomes_queued();
+                self.queue.insert(behind, Job { tx, ack: Ack::Keep });
+                Ok(())
+            }
             Effect::Load(load) => {
                 // The read is of now; it is handed over later.
                 let window = operations::window(self.queries.as_ref(), load).expect("a window can be read");
@@ -202,14 +216,22 @@ impl World<'_> {
     fn send(&mut self, send: effect::Send) -> Result<(), Broken> {
         let key = (send.endpoint, send.message);
         let now = self.clock.now();
-        self.laws.sent(key, now, send.source == effect::Source::Hand)?;
+        let by_hand = send.source == effect::Source::Hand;
+        self.laws.sent(key, now, by_hand)?;
+        if !by_hand && let Some(breaker) = &self.plan.profile.breaker {
+            let scope = match breaker.scope {
+                BreakerScope::Application => Scope::Application(self.app),
+                BreakerScope::Endpoint => Scope::Endpoint(send.endpoint),
+            };
+            self.laws.passes(scope, key, send.probe, now)?;
+        }
         let peer = self.peers.get_mut(&send.endpoint).expect("every endpoint has a peer");
         let answer = peer.answer(now, self.plan.profile.timeout);
         self.flights.insert(
             send.id,
             Flight {
                 key,
-                by_hand: send.source == effect::Source::Hand,
+                by_hand,
                 answers_at: now + answer.took,
                 answer,
             },
@@ -225,13 +247,9 @@ impl World<'_> {
         Ok(())
     }
 
-    fn record(&mut self, record: &effect::Record) -> Result<(), Broken> {
+    fn record(&mut self, record: effect::Record) -> Result<(), Broken> {
         let key = (record.endpoint, record.message);
-        let before = self.gates.get(&record.endpoint).cloned().unwrap_or_default();
-        let gate = operations::gate(before, record, self.clock.now()).map(|gate| {
-            self.gates.insert(record.endpoint, gate.clone());
-            GateWrite { scope: Scope::Endpoint(record.endpoint), gate }
-        });
+        self.laws.gates(&record.gates);
         let attempt = AttemptRecord {
             id: AttemptId(0),
             message: record.message,
@@ -245,7 +263,7 @@ impl World<'_> {
             detail: b"{}".to_vec(),
             answer: Bytes::new(),
         };
-        let outcome = operations::outcome(record, Some(attempt), gate);
+        let outcome = operations::outcome(record, Some(attempt));
         let next_due = due(&outcome);
         let job = Job { tx: Tx::Outcome(Box::new(outcome)), ack: Ack::Outcome(key) };
         if self.plan.sabotage == Sabotage::RetryBeforeRecord && next_due.is_some() {
@@ -253,10 +271,14 @@ impl World<'_> {
             let early = Input::Durable { endpoint: key.0, message: key.1, by_hand: false, next_due };
             return self.step(vec![early]);
         }
-        // Outcomes go first, as in the committer.
-        let behind = self.queue.iter().take_while(|job| matches!(job.ack, Ack::Outcome(_))).count();
+        let behind = self.outcomes_queued();
         self.queue.insert(behind, job);
         Ok(())
+    }
+
+    /// Outcomes and what the machine keeps go first, as in the committer.
+    pub(super) fn outcomes_queued(&self) -> usize {
+        self.queue.iter().take_while(|job| matches!(job.ack, Ack::Outcome(_) | Ack::Keep)).count()
     }
 }
 
