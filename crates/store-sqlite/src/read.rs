@@ -9,6 +9,7 @@ mod deliveries;
 mod entities;
 mod journal;
 mod lanes;
+mod messages;
 mod range;
 
 use std::{

@@ -37,7 +37,7 @@ pub(crate) fn for_its_owner(file: &Path) -> std::io::Result<()> {
 
 /// FULL: a commit is on disk when it returns. No mmap: a failed read is an error, not a signal.
 /// SQLite makes no checkpoints by itself, so no commit pays for one: when they are made, and by whom,
-/// is [`crate::checkpoint`]'s.
+/// is [`crate::checkpoint`]'s. `step` is the memory of one step over a lane.
 fn set_up_writer(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(128);
     conn.execute_batch(

@@ -1,6 +1,7 @@
 //! The writer: one batch of operations, one durable transaction.
 //!
-//! Guards come before writes in every operation, so a refusal leaves nothing and costs no savepoint.
+//! Guards come before writes in every operation, so a refusal leaves nothing and costs no savepoint. (But
+//! the gates of an outcome whose row is gone: they say what the attempt showed of the endpoint.)
 //! Should SQLite itself fail on an operation, the batch is rolled back and redone with a savepoint
 //! for each, and only the one it cannot write is refused.
 //!

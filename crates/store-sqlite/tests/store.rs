@@ -314,3 +314,24 @@ fn a_checkpoint_by_someone_else_is_no_failure() {
     let (_engine, readers) = open(dir.path());
     assert_eq!(readers.gates().expect("an answer").len(), 1_201);
 }
+
+#[test]
+fn r29_a_delivery_that_ended_and_waits_again_is_counted_as_waiting() {
+    use gonets_store::conformance::operations::{DELIVERED, outcome};
+    let dir = tempfile::tempdir().expect("a directory");
+    let start = || opened(dir.path());
+    let mut trial = Trial::start(&start);
+    let app = trial.app();
+    let id = trial.accepted(app, &[7]);
+    assert!(trial.one(outcome(id, 7, gonets_store::tx::Source::Fresh, DELIVERED).tx()).is_ok());
+    let counts = |trial: &Trial<'_>| {
+        let ask = trial.ask();
+        let books = ask.books(app, &[EndpointNo(7)], id.accepted_at(), Timestamp::MAX).expect("an answer");
+        (books.endpoints[0].delivered, books.endpoints[0].waiting)
+    };
+    assert_eq!(counts(&trial), (1, 0));
+    let conn = rusqlite::Connection::open(dir.path().join("gonets.db")).expect("the file opens");
+    conn.execute("INSERT INTO fresh (endpoint, later, msg, kind) VALUES (7, 1, ?1, 0)", [id.0 as i64])
+        .expect("it is written");
+    assert_eq!(counts(&trial), (0, 1));
+}

@@ -1,4 +1,4 @@
-//! What journal rows and gates hold.
+//! What journal rows hold, and the books over them.
 
 use bytes::Bytes;
 use gonets_core::{
@@ -195,8 +195,7 @@ pub struct Books {
     pub endpoints: Vec<EndpointBooks>,
 }
 
-/// The books of one endpoint: `accepted` is what the messages' own records say was routed there, the rest
-/// is what the deliveries say; they balance when the sum of the rest is `accepted`.
+/// The books of one endpoint: what became of its deliveries, each counted once as it stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EndpointBooks {
     pub endpoint: EndpointNo,

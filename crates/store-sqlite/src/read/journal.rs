@@ -12,7 +12,7 @@ use gonets_store::{
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{
-    SqliteReaders, books, deliveries, lanes,
+    SqliteReaders, books, deliveries, messages,
     range::{Place, Range, indexed},
 };
 use crate::row::{self, int, message_id};
@@ -27,7 +27,7 @@ impl Journal for SqliteReaders {
     }
 
     fn messages_shown(&self, ids: &[MessageId], with_payload: bool) -> Answer<Vec<MessageRecord>> {
-        self.read(|conn| lanes::messages(conn, ids, with_payload))
+        self.read(|conn| messages::by_id(conn, ids, with_payload))
     }
 
     fn messages_of(&self, app: AppNo, page: &Page, filter: &MessageFilter) -> Answer<Paged<MessageRecord>> {
@@ -110,7 +110,7 @@ fn messages_of(
             if !filter.takes_type(row.get_ref(1)?.as_str()?) {
                 continue;
             }
-            let message = lanes::message(conn, message_id(row.get(0)?), filter.with_payload)?;
+            let message = messages::one(conn, message_id(row.get(0)?), filter.with_payload)?;
             if let Some(message) = message.filter(|message| filter.takes_meta(&message.meta)) {
                 let bytes = message.content_bytes();
                 filling.push(message, bytes);
@@ -199,6 +199,6 @@ fn message_taken(conn: &Connection, message: MessageId, filter: &AttemptFilter) 
     if !filter.asks_message() {
         return Ok(true);
     }
-    let message = lanes::message(conn, message, false)?;
+    let message = messages::one(conn, message, false)?;
     Ok(message.is_some_and(|message| filter.takes_message(&message.event_type, &message.meta)))
 }

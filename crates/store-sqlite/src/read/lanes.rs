@@ -15,7 +15,7 @@ use gonets_store::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 
-use super::SqliteReaders;
+use super::{SqliteReaders, messages};
 use crate::row::{self, int, message_id};
 
 impl Lanes for SqliteReaders {
@@ -98,7 +98,7 @@ impl Lanes for SqliteReaders {
     }
 
     fn messages(&self, ids: &[MessageId]) -> Answer<Vec<MessageRecord>> {
-        self.read_for_delivery(|conn| messages(conn, ids, true))
+        self.read_for_delivery(|conn| messages::by_id(conn, ids, true))
     }
 
     fn unrouted(&self, app: AppNo, limit: u32) -> Answer<Vec<MessageId>> {
@@ -221,36 +221,3 @@ fn due(conn: &Connection, endpoint: EndpointNo, now: Timestamp, limit: u32) -> r
     }
     Ok(answer)
 }
-
-/// Those that are there, with their payloads if asked.
-pub(super) fn messages(
-    conn: &Connection,
-    ids: &[MessageId],
-    with_payload: bool,
-) -> rusqlite::Result<Vec<MessageRecord>> {
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.extend(message(conn, *id, with_payload)?);
-    }
-    Ok(found)
-}
-
-/// A message, with its payload if asked.
-pub(super) fn message(
-    conn: &Connection,
-    id: MessageId,
-    with_payload: bool,
-) -> rusqlite::Result<Option<MessageRecord>> {
-    let mut statement = conn.prepare_cached(MESSAGE_BY_ID)?;
-    let found = statement.query_row([int(id.0)], row::message).optional()?;
-    let Some(mut record) = found else { return Ok(None) };
-    if with_payload {
-        let mut statement = conn.prepare_cached("SELECT body FROM payload WHERE msg = ?1")?;
-        let body: Option<Vec<u8>> = statement.query_row([int(id.0)], |row| row.get(0)).optional()?;
-        record.payload = body.map(bytes::Bytes::from);
-    }
-    Ok(Some(record))
-}
-
-const MESSAGE_BY_ID: &str =
-    "SELECT id, env, app, type, critical, occurred, deliver_at, routes, meta FROM message WHERE id = ?1";
