@@ -236,7 +236,8 @@ mod tests {
     fn r27_one_host_among_many_is_its_own_trouble() {
         let mut fleet = answering(30);
         for second in 1..600 {
-            let others: Vec<_> = (1..30).map(|host| fleet.on_result(host, Reached::Yes, at(second))).collect();
+            let others: Vec<_> =
+                (1..30).map(|host| fleet.on_result(host, Reached::Yes, at(second))).collect();
             assert!(others.iter().all(|change| *change == FleetChange::Unchanged));
             assert_eq!(fleet.on_result(0, Reached::No, at(second)), FleetChange::Unchanged);
         }

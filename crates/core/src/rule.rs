@@ -73,6 +73,8 @@ coded! {
         DeliverAt = 6, "deliver_at", "the message is not to be delivered earlier";
         /// R14: the breaker decides when; the probe spent no step.
         Breaker = 7, "breaker", "a probe failed without spending a step; the breaker says when the next is";
+        /// R27: our own network failed, so the attempt spent no step.
+        SendingPaused = 8, "sending_paused", "our own network seemed to be down; the attempt spent no step and is made again";
     }
 }
 
@@ -115,6 +117,7 @@ mod tests {
                 (5, "interrupted"),
                 (6, "deliver_at"),
                 (7, "breaker"),
+                (8, "sending_paused"),
             ]
         );
         assert!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gonets_core::{
-    ids::{AppNo, EndpointNo},
+    ids::{AppNo, EndpointNo, EnvironmentNo},
     limits,
     profile::Profile,
 };
@@ -17,14 +17,19 @@ pub struct HostNo(pub u32);
 pub struct LaneConfig {
     pub endpoint: EndpointNo,
     pub app: AppNo,
+    pub environment: EnvironmentNo,
     pub host: HostNo,
     pub profile: Arc<Profile>,
     /// Most requests at once.
     pub concurrency: u32,
     /// Most requests a second.
     pub throttle_rate: Option<u32>,
-    /// Disabled by its owner or by Gonets: nothing is sent, everything waits.
+    /// Disabled by its owner or by Gonets: nothing is sent, everything waits (R19).
     pub disabled: bool,
+    /// Frozen by hand: it, its application, its environment or everything (R28).
+    pub frozen: bool,
+    /// Strict order (R24): one at a time, the oldest unfinished first, the others behind it.
+    pub ordered: bool,
 }
 
 /// Bounds of one machine.

@@ -1,7 +1,9 @@
 //! What a shard wants done, in the order in which it must be.
 
 use gonets_core::{
+    gate::GateWrite,
     ids::{EndpointNo, MessageId},
+    notice::Notice,
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -26,6 +28,9 @@ pub enum Effect {
     /// Put the outcome into the committer's queue, before any effect that follows; come back with
     /// [`crate::input::Input::Durable`] when it is committed.
     Record(Record),
+    /// Put changes of gates, and notices of them, into the committer's queue, before any effect that
+    /// follows. Nothing comes back.
+    Keep(Keep),
     /// Read a window and come back with [`crate::input::Input::Loaded`].
     Load(Load),
 }
@@ -38,6 +43,15 @@ pub struct Send {
     pub source: Source,
     /// Before this attempt.
     pub progress: Progress,
+    /// It is a breaker's probe (R12).
+    pub probe: bool,
+}
+
+/// Changes that come with no outcome: a probe's lease, a notice's time, the whole fleet's pause.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Keep {
+    pub gates: Vec<GateWrite>,
+    pub notices: Vec<Notice>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,10 +63,13 @@ pub struct Record {
     /// After this attempt.
     pub progress: Progress,
     pub then: Then,
-    /// The endpoint's pause as it stands now, where this attempt changed it (R8).
-    pub throttle: Option<Throttle>,
-    /// The endpoint is to be disabled with this outcome (410 under `gone = "disable"`).
-    pub disable: bool,
+    /// What this attempt changed in front of its neighbours: breaker, throttle, health, disabling.
+    pub gates: Vec<GateWrite>,
+    /// What is to be told of it.
+    pub notices: Vec<Notice>,
+    /// The attempt says nothing that may be kept of it: it was made while we suspected ourselves (R27),
+    /// and its journal entry says so.
+    pub suspect: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +84,6 @@ pub enum Then {
     Untouched,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Throttle {
-    pub until: Option<Timestamp>,
-    pub in_a_row: u32,
-}
-
 /// Limits of 0 ask for nothing of that kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
@@ -82,4 +93,6 @@ pub struct Load {
     /// What is due at this instant.
     pub now: Timestamp,
     pub by_hand: u32,
+    /// Of a lane in strict order: its head (R24), and no `fresh` or `due`.
+    pub in_order: u32,
 }

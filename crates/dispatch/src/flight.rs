@@ -23,6 +23,7 @@ pub(crate) struct Flight {
     pub(crate) message: MessageId,
     pub(crate) source: Source,
     pub(crate) critical: bool,
+    pub(crate) kind: u32,
     pub(crate) progress: Progress,
     pub(crate) profile: Arc<Profile>,
     pub(crate) grant: Grant,

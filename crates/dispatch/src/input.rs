@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use gonets_core::{
     decide::Finished,
+    fleet::Reached,
+    gate::{Gate, Scope},
     ids::{EndpointNo, MessageId},
     progress::Progress,
     time::Timestamp,
@@ -21,8 +23,17 @@ pub enum Input {
     /// A lane has rows in the store that came there otherwise than by [`Input::Arrived`]: at start,
     /// retries by hand, messages that were routed late.
     Backlog { endpoint: EndpointNo, fresh: bool, by_hand: bool, next_due: Option<Timestamp> },
-    /// At start: an endpoint's pause that was still on.
-    Throttled { endpoint: EndpointNo, until: Timestamp, in_a_row: u32 },
+    /// At start: a gate as it was kept: breaker, throttle and health are taken up (R16). Comes before
+    /// the lanes behind it, or after; disabling and freezing come with the lanes.
+    Gate { scope: Scope, gate: Gate },
+    /// By hand: the breaker's pause starts over and a probe is due at once (R17). The scope is that of
+    /// the breaker, or an application's for all of its endpoints' breakers.
+    Reset { scope: Scope },
+    /// By hand: the endpoint's throttle pause ends now (R8).
+    Lifted { endpoint: EndpointNo },
+    /// The rows of a lane were cancelled or expired in the store: those in memory that are not under
+    /// way are forgotten, and the lane is read again.
+    Ended { endpoint: EndpointNo },
     /// A delivery was committed.
     Arrived(Arrival),
     /// A window that was asked for.
@@ -42,6 +53,8 @@ pub struct Arrival {
     pub endpoint: EndpointNo,
     pub message: MessageId,
     pub critical: bool,
+    /// [`gonets_core::names::kind_of`] its type.
+    pub kind: u32,
     /// Not before this instant (`deliverAt`).
     pub due: Option<Timestamp>,
 }
@@ -54,6 +67,8 @@ pub struct Reply {
     pub took: Duration,
     /// The peer did not answer within the time-out.
     pub timed_out: bool,
+    /// How far it came on the network (R27).
+    pub reached: Reached,
     /// The instant from which the message's age counts (R7).
     pub ages_from: Timestamp,
     /// It was not sent at all because the message is too old (R7).
@@ -71,18 +86,30 @@ pub struct Window {
     pub by_hand: Vec<HandItem>,
     /// Fewer retries by hand than asked for were there.
     pub hand_end: bool,
+    /// Of a lane in strict order: its head, and whether that is all (then `next_due` counts).
+    pub in_order: Vec<OrderedItem>,
+    pub order_end: bool,
+}
+
+/// One of the head of a lane in strict order (R24).
+#[derive(Debug, Clone, Copy)]
+pub enum OrderedItem {
+    Fresh(FreshItem),
+    Waiting(DueItem),
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct FreshItem {
     pub message: MessageId,
     pub critical: bool,
+    pub kind: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct DueItem {
     pub message: MessageId,
     pub critical: bool,
+    pub kind: u32,
     pub due: Timestamp,
     pub progress: Progress,
 }
@@ -91,6 +118,7 @@ pub struct DueItem {
 pub struct HandItem {
     pub message: MessageId,
     pub critical: bool,
+    pub kind: u32,
     pub attempts: u32,
     /// Interruptions in a row of this retry; 0 when it comes from the store.
     pub interrupted: u8,

@@ -1,6 +1,6 @@
 //! One endpoint's lane: its window, its caps, and what holds it.
 
-use gonets_core::time::Timestamp;
+use gonets_core::{gate::Throttle, time::Timestamp};
 
 use crate::{
     cap::Cap,
@@ -15,17 +15,11 @@ pub(crate) struct Lane {
     pub(crate) window: Window,
     pub(crate) cap: Cap,
     pub(crate) pace: Pace,
-    pub(crate) throttle: Throttled,
+    /// The pause that the endpoint asked for with 429 (R8).
+    pub(crate) throttle: Throttle,
     /// Disabled by its owner or by Gonets; set here at once when an answer says so.
     pub(crate) disabled: bool,
     pub(crate) in_flight: u32,
-}
-
-/// The pause that an endpoint asked for with 429 (R8).
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Throttled {
-    pub(crate) until: Option<Timestamp>,
-    pub(crate) in_a_row: u32,
 }
 
 impl Lane {
@@ -35,7 +29,7 @@ impl Lane {
         Self {
             cap: Cap::new(config.concurrency),
             window: Window::default(),
-            throttle: Throttled::default(),
+            throttle: Throttle::default(),
             disabled: config.disabled,
             in_flight: 0,
             pace,
@@ -61,6 +55,12 @@ impl Lane {
             self.cap.restart();
             self.pace.release(now);
         }
+    }
+
+    /// By hand: the pause ends now.
+    pub(crate) fn lift(&mut self, now: Timestamp) {
+        self.throttle.until = self.throttle.until.map(|_| now);
+        self.end_pause(now);
     }
 
     /// Whether it has something to try and room for it. A pause holds what is in turn, not a retry

@@ -14,9 +14,11 @@
 
 mod outcome;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use gonets_core::{
+    gate::{Gate, Scope},
+    hold::Hold,
     ids::{EndpointNo, MessageId},
     time::Timestamp,
 };
@@ -24,10 +26,10 @@ use gonets_core::{
 use crate::{
     cap::Speed,
     config::{Bounds, LaneConfig},
-    effect::{Effect, Load, Send},
+    effect::{Effect, Load, Send, SendId},
     flight::{Flight, Flights},
     input::Input,
-    lane::{Lane, Throttled},
+    lane::Lane,
     share::{Shares, Used},
     slots::{Asker, Grant, Queue, Slots},
     timers::Timers,
@@ -47,6 +49,8 @@ pub struct Shard {
     lanes: BTreeMap<EndpointNo, Lane>,
     /// Endpoints whose deliveries landed before their configuration did.
     early: HashSet<EndpointNo>,
+    /// Gates that came before their lanes.
+    gates: HashMap<EndpointNo, Gate>,
     flights: Flights,
     slots: Slots,
     shares: Shares,
@@ -62,6 +66,7 @@ impl Shard {
             bounds,
             lanes: BTreeMap::new(),
             early: HashSet::new(),
+            gates: HashMap::new(),
             flights: Flights::default(),
             slots: Slots::new(bounds.global_slots, bounds.host_slots),
             shares: Shares::default(),
@@ -101,6 +106,25 @@ impl Shard {
         self.lanes.get(&endpoint).is_some_and(|lane| lane.window.is_busy(message))
     }
 
+    /// What holds a lane now, and until when if that is known.
+    pub fn hold(&self, endpoint: EndpointNo, _message: MessageId) -> Option<(Hold, Option<Timestamp>)> {
+        let lane = self.lanes.get(&endpoint)?;
+        if lane.disabled {
+            return Some((Hold::EndpointDisabled, None));
+        }
+        lane.throttle.until.map(|until| (Hold::Throttled, Some(until)))
+    }
+
+    /// Whether the judgement of an attempt that has ended is put off (R27).
+    pub fn is_put_off(&self, _send: SendId) -> bool {
+        false
+    }
+
+    /// Since when sending pauses as a whole (R27).
+    pub fn sending_paused_since(&self) -> Option<Timestamp> {
+        None
+    }
+
     /// Until when an endpoint's pause lasts, if it is paused (R8).
     pub fn throttled_until(&self, endpoint: EndpointNo) -> Option<Timestamp> {
         self.lanes.get(&endpoint)?.throttle.until
@@ -137,10 +161,16 @@ impl Shard {
             Input::Backlog { endpoint, fresh, by_hand, next_due } => {
                 self.with_lane(now, endpoint, effects, |lane| lane.window.backlog(fresh, by_hand, next_due));
             }
-            Input::Throttled { endpoint, until, in_a_row } => {
-                self.with_lane(now, endpoint, effects, |lane| {
-                    lane.throttle = Throttled { until: Some(until), in_a_row };
-                });
+            Input::Gate { scope: Scope::Endpoint(endpoint), gate } => match self.lanes.get_mut(&endpoint) {
+                Some(lane) => lane.throttle = gate.throttle.restored(now),
+                None => _ = self.gates.insert(endpoint, gate),
+            },
+            Input::Gate { .. } | Input::Reset { .. } => {}
+            Input::Lifted { endpoint } => {
+                self.with_lane(now, endpoint, effects, |lane| lane.lift(now));
+            }
+            Input::Ended { endpoint } => {
+                self.with_lane(now, endpoint, effects, |lane| lane.window.read_again(now));
             }
             Input::Drain => self.draining = true,
         }
@@ -169,6 +199,9 @@ impl Shard {
             }
             None => {
                 let mut lane = Lane::new(config);
+                if let Some(gate) = self.gates.remove(&endpoint) {
+                    lane.throttle = gate.throttle.restored(now);
+                }
                 if self.early.remove(&endpoint) {
                     lane.window.backlog(true, true, Some(now));
                 }
@@ -282,6 +315,7 @@ fn read_ahead(lane: &mut Lane, now: Timestamp, bound: usize, effects: &mut Vec<E
             due: wish.due,
             now,
             by_hand: wish.by_hand,
+            in_order: 0,
         }));
     }
 }
@@ -298,6 +332,7 @@ fn launch(lane: &mut Lane, flights: &mut Flights, shares: &mut Shares, item: Ite
         message: item.message,
         source: item.source,
         critical: item.critical,
+        kind: item.kind,
         progress: item.progress,
         profile: std::sync::Arc::clone(&lane.config.profile),
         grant,
@@ -309,5 +344,6 @@ fn launch(lane: &mut Lane, flights: &mut Flights, shares: &mut Shares, item: Ite
         message: item.message,
         source: item.source,
         progress: item.progress,
+        probe: false,
     })
 }

@@ -31,6 +31,7 @@ pub(crate) struct Item {
     pub(crate) message: MessageId,
     pub(crate) source: Source,
     pub(crate) critical: bool,
+    pub(crate) kind: u32,
     pub(crate) progress: Progress,
 }
 
@@ -39,6 +40,7 @@ enum Known {
     Ready {
         source: Source,
         turn: Turn,
+        kind: u32,
         progress: Progress,
     },
     /// Being tried, or its record not yet durable.
@@ -75,6 +77,8 @@ struct Loading {
     fresh_arrived: bool,
     hand_arrived: bool,
     due_arrived: Option<Timestamp>,
+    /// What it brings may have ended since.
+    stale: bool,
 }
 
 impl Window {
@@ -98,7 +102,7 @@ impl Window {
             self.backlog(true, false, None);
         } else {
             let turn = Turn { later: !arrival.critical, due: now, message: arrival.message };
-            self.make_ready(Source::Fresh, turn, Progress::default());
+            self.make_ready(Source::Fresh, turn, arrival.kind, Progress::default());
         }
     }
 
@@ -128,18 +132,23 @@ impl Window {
             fresh_arrived: false,
             hand_arrived: false,
             due_arrived: None,
+            stale: false,
         });
         Some(wish)
     }
 
     pub(crate) fn loaded(&mut self, window: Loaded, now: Timestamp) {
         let Some(loading) = self.loading.take() else { return };
+        if loading.stale {
+            // Everything that it was to answer is marked again.
+            return;
+        }
         let wish = loading.wish;
         if wish.fresh > 0 {
             self.fresh_left = !window.fresh_end;
             for row in window.fresh {
                 let turn = Turn { later: !row.critical, due: now, message: row.message };
-                self.offer(&loading, Source::Fresh, turn, Progress::default());
+                self.offer(&loading, Source::Fresh, turn, row.kind, Progress::default());
             }
         }
         self.fresh_left |= loading.fresh_arrived;
@@ -147,7 +156,7 @@ impl Window {
             self.next_due = window.next_due;
             for row in window.due {
                 let turn = Turn { later: !row.critical, due: row.due, message: row.message };
-                self.offer(&loading, Source::Waiting, turn, row.progress);
+                self.offer(&loading, Source::Waiting, turn, row.kind, row.progress);
             }
         }
         self.next_due = earlier(self.next_due, loading.due_arrived);
@@ -179,6 +188,19 @@ impl Window {
             self.known.remove(&message);
         }
         self.backlog(false, false, next_due);
+    }
+
+    /// Rows were ended in the store: what is not under way is forgotten and read again.
+    pub(crate) fn read_again(&mut self, now: Timestamp) {
+        for turn in std::mem::take(&mut self.ready) {
+            self.known.remove(&turn.message);
+        }
+        self.by_hand.retain(|_, item| item.is_none());
+        self.backlog(true, true, Some(now));
+        // What a read under way brings may have ended since.
+        if let Some(loading) = &mut self.loading {
+            loading.stale = true;
+        }
     }
 
     /// A retry by hand that was interrupted on our side: it is tried again.
@@ -218,6 +240,7 @@ impl Window {
             message,
             source: Source::Hand,
             critical: item.critical,
+            kind: item.kind,
             progress: Progress {
                 attempts: item.attempts,
                 interrupted: item.interrupted,
@@ -236,8 +259,8 @@ impl Window {
         let turn = self.ready.pop_first()?;
         let known = self.known.insert(turn.message, Known::Busy)?;
         match known {
-            Known::Ready { source, progress, .. } => {
-                Some(Item { message: turn.message, source, critical: !turn.later, progress })
+            Known::Ready { source, kind, progress, .. } => {
+                Some(Item { message: turn.message, source, critical: !turn.later, kind, progress })
             }
             Known::Busy => None,
         }
@@ -248,18 +271,18 @@ impl Window {
         self.next_due
     }
 
-    fn offer(&mut self, loading: &Loading, source: Source, turn: Turn, progress: Progress) {
+    fn offer(&mut self, loading: &Loading, source: Source, turn: Turn, kind: u32, progress: Progress) {
         if loading.settled.contains(&turn.message) || self.by_hand.contains_key(&turn.message) {
             return;
         }
         if !self.known.contains_key(&turn.message) {
-            self.make_ready(source, turn, progress);
+            self.make_ready(source, turn, kind, progress);
         }
     }
 
-    fn make_ready(&mut self, source: Source, turn: Turn, progress: Progress) {
+    fn make_ready(&mut self, source: Source, turn: Turn, kind: u32, progress: Progress) {
         self.ready.insert(turn);
-        self.known.insert(turn.message, Known::Ready { source, turn, progress });
+        self.known.insert(turn.message, Known::Ready { source, turn, kind, progress });
     }
 }
 
@@ -281,11 +304,11 @@ mod tests {
     }
 
     fn arrival(message: u64, due: Option<Timestamp>) -> Arrival {
-        Arrival { endpoint: EndpointNo(1), message: MessageId(message), critical: false, due }
+        Arrival { endpoint: EndpointNo(1), message: MessageId(message), critical: false, kind: 0, due }
     }
 
     fn hand(message: u64) -> HandItem {
-        HandItem { message: MessageId(message), critical: false, attempts: 1, interrupted: 0 }
+        HandItem { message: MessageId(message), critical: false, kind: 0, attempts: 1, interrupted: 0 }
     }
 
     /// A window with a read of everything under way.
@@ -329,8 +352,13 @@ mod tests {
         let mut window = Window::default();
         window.backlog(false, true, Some(at(0)));
         window.wish(at(0), BOUND);
-        let due =
-            DueItem { message: MessageId(3), critical: false, due: at(0), progress: Progress::default() };
+        let due = DueItem {
+            message: MessageId(3),
+            critical: false,
+            kind: 0,
+            due: at(0),
+            progress: Progress::default(),
+        };
         window.loaded(Loaded { by_hand: vec![hand(3)], due: vec![due], ..nothing() }, at(0));
         assert_eq!(window.next_by_hand().map(|item| item.message), Some(MessageId(3)));
         assert!(window.next().is_none(), "one attempt of a delivery at a time");
@@ -368,7 +396,7 @@ mod tests {
         window.backlog(true, false, None);
         window.wish(at(0), BOUND);
         window.durable(MessageId(1), false, None);
-        let stale = FreshItem { message: MessageId(1), critical: false };
+        let stale = FreshItem { message: MessageId(1), critical: false, kind: 0 };
         window.loaded(Loaded { fresh: vec![stale], ..nothing() }, at(0));
         assert!(window.next().is_none());
     }

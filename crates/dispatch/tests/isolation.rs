@@ -9,7 +9,8 @@ use std::{
 
 use gonets_core::{
     decide::Finished,
-    ids::{AppNo, EndpointNo, MessageId},
+    fleet::Reached,
+    ids::{AppNo, EndpointNo, EnvironmentNo, MessageId},
     outcome::Outcome,
     profile::builtin,
     time::Timestamp,
@@ -66,11 +67,14 @@ impl Town {
         self.step(vec![Input::Lane(LaneConfig {
             endpoint,
             app: AppNo(app),
+            environment: EnvironmentNo(0),
             host: HostNo(host),
             profile: Arc::new(builtin::standard()),
             concurrency: 32,
             throttle_rate: None,
             disabled: false,
+            frozen: false,
+            ordered: false,
         })]);
     }
 
@@ -79,7 +83,7 @@ impl Town {
         let (endpoint, message) = (EndpointNo(endpoint), MessageId(self.next_message));
         self.arrived.insert(message, self.now);
         self.stored.entry(endpoint).or_default().insert(message);
-        self.step(vec![Input::Arrived(Arrival { endpoint, message, critical: false, due: None })]);
+        self.step(vec![Input::Arrived(Arrival { endpoint, message, critical: false, kind: 0, due: None })]);
     }
 
     fn step(&mut self, inputs: Vec<Input>) {
@@ -118,12 +122,17 @@ impl Town {
                     next_due: None,
                 })
             }
+            Effect::Keep(_) => None,
             Effect::Load(load) => {
                 let stored = self.stored.entry(load.endpoint).or_default();
                 let fresh: Vec<_> = stored
                     .iter()
                     .take(load.fresh as usize)
-                    .map(|message| gonets_dispatch::input::FreshItem { message: *message, critical: false })
+                    .map(|message| gonets_dispatch::input::FreshItem {
+                        message: *message,
+                        critical: false,
+                        kind: 0,
+                    })
                     .collect();
                 let fresh_end = fresh.len() < load.fresh as usize;
                 let window = gonets_dispatch::input::Window { fresh, fresh_end, ..Default::default() };
@@ -168,7 +177,15 @@ impl Town {
         let finished = Finished { outcome, retry_after: None, at };
         let took = Duration::from_millis(took);
         let ages_from = self.arrived[&message];
-        self.step(vec![Input::Replied(Reply { send, finished, took, timed_out, ages_from, expired: false })]);
+        self.step(vec![Input::Replied(Reply {
+            send,
+            finished,
+            took,
+            timed_out,
+            reached: Reached::Yes,
+            ages_from,
+            expired: false,
+        })]);
     }
 
     fn worst_wait(&self) -> Duration {

@@ -3,6 +3,8 @@
 
 use gonets_core::{
     decide::{Facts, INTERRUPTED_MAX, Next, after_attempt},
+    gate::{Disabled, DisabledBy, GateChange, GateWrite, Scope, Throttle},
+    notice::{About, Facts as Known, Notice, NoticeKind},
     outcome::Outcome,
     retry_after::throttle_pause,
     rule::{Reason, Rule},
@@ -11,7 +13,7 @@ use gonets_core::{
 
 use super::Shard;
 use crate::{
-    effect::{Effect, Record, Source, Then, Throttle},
+    effect::{Effect, Record, Source, Then},
     flight::Flight,
     input::{HandItem, Reply},
     lane::Lane,
@@ -21,9 +23,12 @@ use crate::{
 impl Shard {
     pub(super) fn replied(&mut self, now: Timestamp, reply: &Reply, effects: &mut Vec<Effect>) {
         let Some(flight) = self.flights.end(reply.send) else { return };
-        let mut record = self.decide(&flight, reply);
+        let (mut record, disables) = self.decide(&flight, reply);
         if let Some(lane) = self.lanes.get_mut(&flight.endpoint) {
             settle_lane(lane, &flight, reply, &mut record);
+            if disables {
+                disable(lane, reply, &mut record);
+            }
             if let Some(again) = interrupted_by_hand(&flight, reply) {
                 // Nothing came of it, so nothing is recorded: the row of the retry stays.
                 lane.window.by_hand_again(again);
@@ -34,7 +39,8 @@ impl Shard {
         self.give_back(now, &flight, reply, effects);
     }
 
-    fn decide(&mut self, flight: &Flight, reply: &Reply) -> Record {
+    /// The record, and whether the answer disables the endpoint.
+    fn decide(&mut self, flight: &Flight, reply: &Reply) -> (Record, bool) {
         let mut record = Record {
             send: reply.send,
             endpoint: flight.endpoint,
@@ -42,34 +48,36 @@ impl Shard {
             source: flight.source,
             progress: flight.progress,
             then: Then::Delivered,
-            throttle: None,
-            disable: false,
+            gates: Vec::new(),
+            notices: Vec::new(),
+            suspect: false,
         };
         if flight.source == Source::Hand {
             record.progress.attempts += 1;
             if reply.finished.outcome != Outcome::Delivered {
                 record.then = Then::Untouched;
             }
-            return record;
+            return (record, false);
         }
         if reply.expired {
             record.then = Then::Failed(Reason::Expired);
-            return record;
+            return (record, false);
         }
         let facts = Facts { accepted_at: reply.ages_from, critical: flight.critical };
         let (progress, next) =
             after_attempt(&flight.profile, &facts, &flight.progress, &reply.finished, self.luck.f64());
         record.progress = progress;
+        let mut disables = false;
         record.then = match next {
             Next::Delivered => Then::Delivered,
             Next::Failed(reason) => Then::Failed(reason),
             Next::Again { at, rule } => Then::Again { due: at, rule },
             Next::Disable => {
-                record.disable = true;
+                disables = true;
                 Then::Again { due: reply.finished.at, rule: Rule::Interrupted }
             }
         };
-        record
+        (record, disables)
     }
 
     fn give_back(&mut self, now: Timestamp, flight: &Flight, reply: &Reply, effects: &mut Vec<Effect>) {
@@ -92,6 +100,7 @@ fn interrupted_by_hand(flight: &Flight, reply: &Reply) -> Option<HandItem> {
     again.then_some(HandItem {
         message: flight.message,
         critical: flight.critical,
+        kind: flight.kind,
         attempts: flight.progress.attempts,
         interrupted,
     })
@@ -104,19 +113,49 @@ fn settle_lane(lane: &mut Lane, flight: &Flight, reply: &Reply, record: &mut Rec
     lane.in_flight -= 1;
     lane.cap.on_reply(reply.took, reply.timed_out, delivered);
     lane.pace.on_reply(delivered, matches!(outcome, Outcome::Unavailable | Outcome::Throttled));
-    if record.disable {
-        lane.disabled = true;
-    }
     if flight.source == Source::Hand {
         return;
     }
     if outcome == Outcome::Throttled {
-        lane.throttle.in_a_row += 1;
-        let until = reply.finished.at + throttle_pause(lane.throttle.in_a_row, reply.finished.retry_after);
-        lane.throttle.until = Some(lane.throttle.until.map_or(until, |other| other.max(until)));
-        record.throttle = Some(Throttle { until: lane.throttle.until, in_a_row: lane.throttle.in_a_row });
+        let in_a_row = lane.throttle.in_a_row.saturating_add(1);
+        let pause = throttle_pause(in_a_row, reply.finished.retry_after);
+        let until = reply.finished.at + pause;
+        let longer = lane.throttle.until.is_none_or(|other| until > other);
+        lane.throttle = Throttle {
+            until: if longer { Some(until) } else { lane.throttle.until },
+            in_a_row,
+            pause_ms: if longer { millis(pause) } else { lane.throttle.pause_ms },
+        };
+        record.gates.push(gate(lane, GateChange::Throttle(lane.throttle)));
     } else if lane.throttle.in_a_row > 0 && outcome != Outcome::Interrupted {
         lane.throttle.in_a_row = 0;
-        record.throttle = Some(Throttle { until: lane.throttle.until, in_a_row: 0 });
+        record.gates.push(gate(lane, GateChange::Throttle(lane.throttle)));
     }
+}
+
+/// R1, R19: the endpoint said that it is gone; said once.
+fn disable(lane: &mut Lane, reply: &Reply, record: &mut Record) {
+    if lane.disabled {
+        return;
+    }
+    lane.disabled = true;
+    let at = reply.finished.at;
+    let disabled = Disabled { since: at, why: DisabledBy::Gone };
+    record.gates.push(gate(lane, GateChange::Disabled(Some(disabled))));
+    let about = About {
+        environment: Some(lane.config.environment),
+        app: Some(lane.config.app),
+        endpoint: Some(lane.config.endpoint),
+        message: None,
+    };
+    let facts = Known { reason: Some(DisabledBy::Gone.name().into()), ..Known::default() };
+    record.notices.push(Notice::new(NoticeKind::EndpointDisabled, about, at).with(facts));
+}
+
+fn gate(lane: &Lane, change: GateChange) -> GateWrite {
+    GateWrite { scope: Scope::Endpoint(lane.config.endpoint), change }
+}
+
+fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
