@@ -73,8 +73,8 @@ coded! {
         DeliverAt = 6, "deliver_at", "the message is not to be delivered earlier";
         /// R14: the breaker decides when; the probe spent no step.
         Breaker = 7, "breaker", "a probe failed without spending a step; the breaker says when the next is";
-        /// R27: our own network failed, so the attempt spent no step.
-        SendingPaused = 8, "sending_paused", "our own network seemed to be down; the attempt spent no step and is made again";
+        /// R27: at once when sending goes on, no step spent.
+        SendingPaused = 8, "sending_paused", "our own network seemed to be down, so the attempt does not count and is made again";
     }
 }
 

@@ -3,9 +3,12 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use gonets_core::{
+    breaker::Probe,
+    gate::Scope,
     ids::{AppNo, EndpointNo, MessageId},
     profile::Profile,
     progress::Progress,
+    time::Timestamp,
 };
 
 use crate::{
@@ -24,11 +27,23 @@ pub(crate) struct Flight {
     pub(crate) source: Source,
     pub(crate) critical: bool,
     pub(crate) kind: u32,
+    pub(crate) started: Timestamp,
+    pub(crate) purpose: Purpose,
     pub(crate) progress: Progress,
     pub(crate) profile: Arc<Profile>,
     pub(crate) grant: Grant,
     /// Slot-time charged in advance; settled when the attempt ends.
     pub(crate) charged: Duration,
+}
+
+/// What an attempt is made for, besides its delivery.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    Ordinary,
+    /// The probe of the breaker of this scope (R12).
+    Probe(Scope, Probe),
+    /// To see whether our own network is back (R27).
+    Canary,
 }
 
 #[derive(Debug, Default)]

@@ -1,12 +1,18 @@
 //! One endpoint's lane: its window, its caps, and what holds it.
 
-use gonets_core::{gate::Throttle, time::Timestamp};
+use gonets_core::{
+    gate::{Gate, GateChange, GateWrite, Scope, Throttle},
+    health::Health,
+    notice::About,
+    time::Timestamp,
+};
 
 use crate::{
     cap::Cap,
     config::LaneConfig,
+    input::Arrival,
     pace::Pace,
-    window::{Item, Window},
+    window::{Turn, Window, Wish},
 };
 
 #[derive(Debug)]
@@ -15,21 +21,26 @@ pub(crate) struct Lane {
     pub(crate) window: Window,
     pub(crate) cap: Cap,
     pub(crate) pace: Pace,
-    /// The pause that the endpoint asked for with 429 (R8).
     pub(crate) throttle: Throttle,
+    pub(crate) health: Health,
+    /// The scope of the breaker in front of it.
+    pub(crate) circuit: Option<Scope>,
     /// Disabled by its owner or by Gonets; set here at once when an answer says so.
     pub(crate) disabled: bool,
     pub(crate) in_flight: u32,
 }
 
 impl Lane {
-    pub(crate) fn new(config: LaneConfig) -> Self {
+    /// `kept` is its gate from before the start, if there was one.
+    pub(crate) fn new(config: LaneConfig, kept: &Gate, now: Timestamp) -> Self {
         let mut pace = Pace::default();
         pace.configure(config.throttle_rate);
         Self {
             cap: Cap::new(config.concurrency),
             window: Window::default(),
-            throttle: Throttle::default(),
+            throttle: kept.throttle.restored(now),
+            health: kept.health,
+            circuit: None,
             disabled: config.disabled,
             in_flight: 0,
             pace,
@@ -41,40 +52,80 @@ impl Lane {
         self.cap.limit(config.concurrency);
         self.pace.configure(config.throttle_rate);
         if self.disabled && !config.disabled {
-            self.cap.restart();
-            self.pace.release(now);
+            // A new episode (R21), and what was held comes out gently (R19).
+            self.health = Health::default();
+            self.release(now);
+        }
+        if self.config.frozen && !config.frozen {
+            self.release(now);
         }
         self.disabled = config.disabled;
         self.config = config;
+    }
+
+    pub(crate) fn arrived(&mut self, arrival: &Arrival, bound: usize, early: bool) {
+        if self.config.ordered {
+            self.window.arrived_in_order(arrival);
+        } else {
+            self.window.arrived(arrival, bound, early);
+        }
+    }
+
+    /// What was held comes out at a pace (R15).
+    pub(crate) fn release(&mut self, now: Timestamp) {
+        self.cap.restart();
+        self.pace.release(now);
+    }
+
+    /// Nothing goes out, by hand or otherwise.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.disabled || self.config.frozen
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
+        Scope::Endpoint(self.config.endpoint)
+    }
+
+    pub(crate) fn write(&self, change: GateChange) -> GateWrite {
+        GateWrite { scope: self.scope(), change }
+    }
+
+    pub(crate) fn about(&self) -> About {
+        About {
+            environment: Some(self.config.environment),
+            app: Some(self.config.app),
+            endpoint: Some(self.config.endpoint),
+            message: None,
+        }
     }
 
     /// Ends a pause whose time has come. The lane starts gently (R15).
     pub(crate) fn end_pause(&mut self, now: Timestamp) {
         if self.throttle.until.is_some_and(|until| until <= now) {
             self.throttle.until = None;
-            self.cap.restart();
-            self.pace.release(now);
+            self.release(now);
         }
     }
 
-    /// By hand: the pause ends now.
-    pub(crate) fn lift(&mut self, now: Timestamp) {
-        self.throttle.until = self.throttle.until.map(|_| now);
-        self.end_pause(now);
+    /// Whether something in turn may go out, as far as the lane itself knows; retries by hand are not
+    /// meant.
+    pub(crate) fn may_start(&self, bound: usize) -> bool {
+        !self.is_shut() && self.throttle.until.is_none() && self.has_room(bound)
     }
 
-    /// Whether it has something to try and room for it. A pause holds what is in turn, not a retry
-    /// by hand: a person waits for that (R9).
-    pub(crate) fn wants_slot(&self) -> bool {
-        let in_turn = self.throttle.until.is_none() && self.window.has_ready();
-        self.in_flight < self.cap.now() && (in_turn || self.window.has_by_hand())
+    /// Room for one more request. A store that stalls must not let a quick lane run ahead of it.
+    pub(crate) fn has_room(&self, bound: usize) -> bool {
+        let most = if self.config.ordered { 1 } else { self.cap.now() };
+        self.in_flight < most && self.window.unrecorded() < bound
     }
 
-    /// What to try next: retries by hand first.
-    pub(crate) fn next(&mut self) -> Option<Item> {
-        if let Some(item) = self.window.next_by_hand() {
-            return Some(item);
-        }
-        if self.throttle.until.is_some() { None } else { self.window.next() }
+    /// The next in turn, live traffic in its share.
+    pub(crate) fn first(&self) -> Option<Turn> {
+        self.window.first(self.pace.live_turn())
+    }
+
+    /// What to read now, if anything; the read counts as begun.
+    pub(crate) fn wish(&mut self, now: Timestamp, bound: usize) -> Option<Wish> {
+        if self.config.ordered { self.window.wish_in_order(now, bound) } else { self.window.wish(now, bound) }
     }
 }

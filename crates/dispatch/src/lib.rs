@@ -8,11 +8,13 @@
 //! - [`config`]: what it must know of an endpoint.
 //! - [`shard`]: the machine.
 //! - `lane`: one endpoint's queue, with a bounded window of the store in memory.
+//! - `circuit`: what shares one breaker.
 //! - `slots`, `share`: who may hold a request's slot when slots run short (R22).
 //! - `cap`, `pace`: how many at once, how many a second.
 //! - `timers`: when to look again.
 
 mod cap;
+mod circuit;
 pub mod config;
 pub mod effect;
 mod flight;

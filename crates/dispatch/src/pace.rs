@@ -2,7 +2,7 @@
 //! pause (R15): one a second, doubled after each second with a success, halved after one with a
 //! failure, until nothing is held back by it any more.
 
-use gonets_core::time::Timestamp;
+use gonets_core::{ids::MessageId, time::Timestamp};
 
 const MICROS: i64 = 1_000_000;
 /// A rate above which pacing holds nothing back that the lane's cap would not.
@@ -20,6 +20,9 @@ pub(crate) struct Pace {
 
 #[derive(Debug, Clone)]
 struct Release {
+    began: Timestamp,
+    /// The next start is for live traffic, if there is any.
+    live_turn: bool,
     per_second: u32,
     second_ends: Timestamp,
     succeeded: bool,
@@ -34,12 +37,30 @@ impl Pace {
     /// A pause has ended: start gently.
     pub(crate) fn release(&mut self, now: Timestamp) {
         self.release = Some(Release {
+            began: now,
+            live_turn: false,
             per_second: 1,
             second_ends: now.saturating_add(std::time::Duration::from_secs(1)),
             succeeded: false,
             failed: false,
         });
         self.next_us = micros(now);
+    }
+
+    /// A pause begins: the release before it is over.
+    pub(crate) fn hold(&mut self) {
+        self.release = None;
+    }
+
+    pub(crate) fn is_releasing(&self) -> bool {
+        self.release.is_some()
+    }
+
+    /// From which message on traffic is live, when it is its turn: what was accepted after a release
+    /// began has every second start, so that it need not wait for the whole backlog (R15).
+    pub(crate) fn live_turn(&self) -> Option<MessageId> {
+        let release = self.release.as_ref().filter(|release| release.live_turn)?;
+        Some(MessageId::first_at(release.began))
     }
 
     /// An attempt ended.
@@ -62,6 +83,9 @@ impl Pace {
 
     /// A request has started.
     pub(crate) fn spend(&mut self, now: Timestamp) {
+        if let Some(release) = &mut self.release {
+            release.live_turn = !release.live_turn;
+        }
         if let Some(rate) = self.rate() {
             self.next_us = self.next_us.max(micros(now) - CATCH_UP_US) + MICROS / i64::from(rate);
         }

@@ -7,33 +7,47 @@
 //! `Durable` forgets the delivery, or sets the lane's timer for its next attempt, which comes back
 //! out of the store when it is due.
 //!
+//! # What holds a lane
+//! Its own gate (disabled, frozen, throttled), the breaker of its circuit, and the whole fleet's pause.
+//! While its circuit is open, or lets go of what it held, a lane does not start by itself: the circuit
+//! chooses among all of its lanes.
+//!
 //! # Invariants
 //! An outcome is in the committer's queue before its slot is free, and durable before its delivery
 //! can be tried again. A lane that waits for anything is in exactly one place that will wake it: a
 //! timer, a line for slots, a reply or a read under way.
 
+mod configuring;
+mod fleet;
+mod health;
 mod outcome;
+mod probing;
+mod release;
+mod standing;
+mod telling;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use gonets_core::{
+    fleet::Fleet,
     gate::{Gate, Scope},
-    hold::Hold,
-    ids::{EndpointNo, MessageId},
+    ids::EndpointNo,
     time::Timestamp,
 };
 
+use self::fleet::Suspects;
 use crate::{
     cap::Speed,
-    config::{Bounds, LaneConfig},
-    effect::{Effect, Load, Send, SendId},
-    flight::{Flight, Flights},
+    circuit::Circuit,
+    config::{Bounds, HostNo},
+    effect::{Effect, Load, Send},
+    flight::{Flight, Flights, Purpose},
     input::Input,
     lane::Lane,
     share::{Shares, Used},
     slots::{Asker, Grant, Queue, Slots},
     timers::Timers,
-    window::Item,
+    window::{Item, Turn},
 };
 
 /// How long after a failed read of a window it is tried again.
@@ -47,14 +61,18 @@ const IN_VAIN: u32 = 64;
 pub struct Shard {
     bounds: Bounds,
     lanes: BTreeMap<EndpointNo, Lane>,
+    circuits: HashMap<Scope, Circuit>,
+    fleet: Fleet<HostNo>,
+    suspects: Suspects,
     /// Endpoints whose deliveries landed before their configuration did.
     early: HashSet<EndpointNo>,
-    /// Gates that came before their lanes.
-    gates: HashMap<EndpointNo, Gate>,
+    /// Gates from before the start, until their lanes and circuits are there.
+    kept: HashMap<Scope, Gate>,
     flights: Flights,
     slots: Slots,
     shares: Shares,
-    timers: Timers,
+    timers: Timers<EndpointNo>,
+    circuit_timers: Timers<Scope>,
     luck: fastrand::Rng,
     draining: bool,
 }
@@ -65,12 +83,16 @@ impl Shard {
         Self {
             bounds,
             lanes: BTreeMap::new(),
+            circuits: HashMap::new(),
+            fleet: Fleet::default(),
+            suspects: Suspects::default(),
             early: HashSet::new(),
-            gates: HashMap::new(),
+            kept: HashMap::new(),
             flights: Flights::default(),
             slots: Slots::new(bounds.global_slots, bounds.host_slots),
             shares: Shares::default(),
             timers: Timers::default(),
+            circuit_timers: Timers::default(),
             luck: fastrand::Rng::with_seed(seed),
             draining: false,
         }
@@ -86,65 +108,39 @@ impl Shard {
         for input in inputs {
             self.take(now, input, effects);
         }
+        self.clear_old_suspects(now, effects);
+        while let Some(scope) = self.circuit_timers.due(now) {
+            self.pump_circuit(now, scope, effects);
+        }
         while let Some(endpoint) = self.timers.due(now) {
             self.pump(now, endpoint, effects);
         }
+        self.send_canary(now, effects);
     }
 
     /// When to call [`step`](Self::step) even if nothing happened.
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.timers.next()
-    }
-
-    /// Attempts under way.
-    pub fn in_flight(&self) -> usize {
-        self.flights.len()
-    }
-
-    /// Whether an attempt of the delivery is under way or not yet durably recorded.
-    pub fn is_busy(&self, endpoint: EndpointNo, message: MessageId) -> bool {
-        self.lanes.get(&endpoint).is_some_and(|lane| lane.window.is_busy(message))
-    }
-
-    /// What holds a lane now, and until when if that is known.
-    pub fn hold(&self, endpoint: EndpointNo, _message: MessageId) -> Option<(Hold, Option<Timestamp>)> {
-        let lane = self.lanes.get(&endpoint)?;
-        if lane.disabled {
-            return Some((Hold::EndpointDisabled, None));
-        }
-        lane.throttle.until.map(|until| (Hold::Throttled, Some(until)))
-    }
-
-    /// Whether the judgement of an attempt that has ended is put off (R27).
-    pub fn is_put_off(&self, _send: SendId) -> bool {
-        false
-    }
-
-    /// Since when sending pauses as a whole (R27).
-    pub fn sending_paused_since(&self) -> Option<Timestamp> {
-        None
-    }
-
-    /// Until when an endpoint's pause lasts, if it is paused (R8).
-    pub fn throttled_until(&self, endpoint: EndpointNo) -> Option<Timestamp> {
-        self.lanes.get(&endpoint)?.throttle.until
+        [self.timers.next(), self.circuit_timers.next(), self.next_fleet_wake()].into_iter().flatten().min()
     }
 
     fn take(&mut self, now: Timestamp, input: Input, effects: &mut Vec<Effect>) {
         match input {
-            Input::Arrived(arrival) => match self.lanes.get_mut(&arrival.endpoint) {
-                Some(lane) => {
-                    lane.window.arrived(&arrival, self.bounds.window, now);
-                    self.pump(now, arrival.endpoint, effects);
+            Input::Arrived(arrival) => {
+                let early = arrival.critical || self.is_released(arrival.endpoint);
+                match self.lanes.get_mut(&arrival.endpoint) {
+                    Some(lane) => {
+                        lane.arrived(&arrival, self.bounds.window, early);
+                        self.pump(now, arrival.endpoint, effects);
+                    }
+                    None => {
+                        self.early.insert(arrival.endpoint);
+                    }
                 }
-                None => {
-                    self.early.insert(arrival.endpoint);
-                }
-            },
-            Input::Replied(reply) => self.replied(now, &reply, effects),
+            }
+            Input::Replied(reply) => self.replied(now, reply, effects),
             Input::Durable { endpoint, message, by_hand, next_due } => {
                 self.with_lane(now, endpoint, effects, |lane| {
-                    lane.window.durable(message, by_hand, next_due)
+                    lane.window.durable(message, by_hand, next_due);
                 });
             }
             Input::Loaded { endpoint, window } => {
@@ -157,20 +153,15 @@ impl Shard {
                 }
             }
             Input::Lane(config) => self.configure(now, config, effects),
-            Input::LaneGone(endpoint) => self.forget(endpoint),
+            Input::LaneGone(endpoint) => self.forget(now, endpoint, effects),
             Input::Backlog { endpoint, fresh, by_hand, next_due } => {
                 self.with_lane(now, endpoint, effects, |lane| lane.window.backlog(fresh, by_hand, next_due));
             }
-            Input::Gate { scope: Scope::Endpoint(endpoint), gate } => match self.lanes.get_mut(&endpoint) {
-                Some(lane) => lane.throttle = gate.throttle.restored(now),
-                None => _ = self.gates.insert(endpoint, gate),
-            },
-            Input::Gate { .. } | Input::Reset { .. } => {}
-            Input::Lifted { endpoint } => {
-                self.with_lane(now, endpoint, effects, |lane| lane.lift(now));
-            }
+            Input::Gate { scope, gate } => drop(self.kept.insert(scope, gate)),
+            Input::Reset { scope } => self.reset(now, scope, effects),
+            Input::Lifted { endpoint } => self.lift(now, endpoint, effects),
             Input::Ended { endpoint } => {
-                self.with_lane(now, endpoint, effects, |lane| lane.window.read_again(now));
+                self.with_lane(now, endpoint, effects, |lane| lane.window.ended());
             }
             Input::Drain => self.draining = true,
         }
@@ -189,36 +180,6 @@ impl Shard {
         }
     }
 
-    fn configure(&mut self, now: Timestamp, config: LaneConfig, effects: &mut Vec<Effect>) {
-        let endpoint = config.endpoint;
-        match self.lanes.get_mut(&endpoint) {
-            Some(lane) => {
-                lane.configure(config, now);
-                // It may stand in the line of its old host.
-                self.slots.forget(endpoint);
-            }
-            None => {
-                let mut lane = Lane::new(config);
-                if let Some(gate) = self.gates.remove(&endpoint) {
-                    lane.throttle = gate.throttle.restored(now);
-                }
-                if self.early.remove(&endpoint) {
-                    lane.window.backlog(true, true, Some(now));
-                }
-                self.lanes.insert(endpoint, lane);
-            }
-        }
-        self.pump(now, endpoint, effects);
-    }
-
-    fn forget(&mut self, endpoint: EndpointNo) {
-        self.lanes.remove(&endpoint);
-        self.early.remove(&endpoint);
-        self.slots.forget(endpoint);
-        self.timers.forget(endpoint);
-        self.shares.forget_lane(endpoint);
-    }
-
     /// Starts what the lane may start now, and sees to it that it is woken for the rest.
     fn pump(&mut self, now: Timestamp, endpoint: EndpointNo, effects: &mut Vec<Effect>) {
         self.pump_called(now, endpoint, None, effects);
@@ -228,6 +189,7 @@ impl Shard {
         }
     }
 
+    /// One that was called from the line goes by the place it had there.
     fn pump_called(
         &mut self,
         now: Timestamp,
@@ -235,59 +197,169 @@ impl Shard {
         called: Option<(Used, Used)>,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
-        if self.draining || lane.disabled {
+        if !self.wake_lane(now, endpoint, effects) {
             return;
         }
+        let mut place = called;
+        while self.start_by_hand(now, endpoint, &mut place, effects) {}
+        if self.fleet.is_paused() {
+            return;
+        }
+        match self.lanes.get(&endpoint).and_then(|lane| lane.circuit) {
+            Some(scope) if !self.is_quiet(scope) => self.pump_circuit(now, scope, effects),
+            _ => while self.start_next(now, endpoint, &mut place, effects) {},
+        }
+    }
+
+    /// What time brings to a lane, and what it is to be woken for; false if nothing may go out.
+    fn wake_lane(&mut self, now: Timestamp, endpoint: EndpointNo, effects: &mut Vec<Effect>) -> bool {
+        if self.draining {
+            return false;
+        }
+        self.health_in_time(now, endpoint, effects);
+        let Some(lane) = self.lanes.get_mut(&endpoint).filter(|lane| !lane.is_shut()) else { return false };
         lane.end_pause(now);
         read_ahead(lane, now, self.bounds.window, effects);
         // A due time that has passed is waited for by the read under way, not by a timer.
-        if let Some(due) = lane.window.next_due().filter(|due| *due > now) {
-            self.timers.wake(endpoint, due);
+        let due = [lane.window.next_due(), lane.window.critical_due()].into_iter().flatten();
+        let wakes = due.chain(lane.throttle.until).filter(|at| *at > now);
+        for at in wakes {
+            self.timers.wake(endpoint, at);
         }
-        if let Some(until) = lane.throttle.until {
-            self.timers.wake(endpoint, until);
-        }
-        let mut place = called;
-        while self.start_one(now, endpoint, place.take(), effects) {}
+        true
     }
 
-    /// Starts one attempt of the lane, if it may. One that was called from the line goes by the
-    /// place it had there.
-    fn start_one(
+    fn start_by_hand(
         &mut self,
         now: Timestamp,
         endpoint: EndpointNo,
-        called: Option<(Used, Used)>,
+        called: &mut Option<(Used, Used)>,
         effects: &mut Vec<Effect>,
     ) -> bool {
+        let bound = self.bounds.window;
+        let Some(lane) = self.lanes.get(&endpoint) else { return false };
+        if !lane.window.has_by_hand() || !lane.has_room(bound) || !self.may_start_by_pace(now, endpoint) {
+            return false;
+        }
+        let Some(grant) = self.slot(endpoint, called) else { return false };
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return false };
-        if !lane.wants_slot()
-            || lane.window.unrecorded() >= self.bounds.window
-            || self.slots.is_waiting(endpoint)
-        {
-            return false;
-        }
-        if let Err(later) = lane.pace.check(now) {
-            self.timers.wake(endpoint, later);
-            return false;
-        }
-        let asker = Asker {
-            endpoint,
-            app: lane.config.app,
-            speed: lane.cap.speed(),
-            idle: lane.in_flight == 0,
-            place: called.unwrap_or_else(|| self.shares.place(lane.config.app, endpoint)),
-        };
-        let Some(grant) = self.slots.take(lane.config.host, &asker) else { return false };
-        let Some(item) = lane.next() else {
+        let Some(item) = lane.window.next_by_hand() else {
             self.slots.give_back(lane.config.host, lane.config.app, grant);
             return false;
         };
-        lane.pace.spend(now);
-        effects.push(launch(lane, &mut self.flights, &mut self.shares, item, grant));
-        read_ahead(lane, now, self.bounds.window, effects);
+        self.launch(now, endpoint, item, grant, Purpose::Ordinary, effects);
         true
+    }
+
+    /// Starts the lane's next attempt in turn, if it may.
+    fn start_next(
+        &mut self,
+        now: Timestamp,
+        endpoint: EndpointNo,
+        called: &mut Option<(Used, Used)>,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(lane) = self.lanes.get(&endpoint).filter(|lane| lane.may_start(self.bounds.window)) else {
+            return false;
+        };
+        let Some(turn) = lane.first() else { return false };
+        if !self.may_start_by_pace(now, endpoint) {
+            return false;
+        }
+        let Some(grant) = self.slot(endpoint, called) else { return false };
+        self.start(now, endpoint, turn, grant, Purpose::Ordinary, effects)
+    }
+
+    /// Whether the lane's own rate lets it start now; else it is woken when it does.
+    fn may_start_by_pace(&mut self, now: Timestamp, endpoint: EndpointNo) -> bool {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return false };
+        match lane.pace.check(now) {
+            Ok(()) => true,
+            Err(later) => {
+                self.timers.wake(endpoint, later);
+                false
+            }
+        }
+    }
+
+    /// A slot for the lane, unless it stands in line, or now gets there.
+    fn slot(&mut self, endpoint: EndpointNo, called: &mut Option<(Used, Used)>) -> Option<Grant> {
+        let lane = self.lanes.get(&endpoint)?;
+        if self.slots.is_waiting(endpoint) {
+            return None;
+        }
+        let app = lane.config.app;
+        let asker = Asker {
+            endpoint,
+            app,
+            speed: lane.cap.speed(),
+            idle: lane.in_flight == 0,
+            place: called.take().unwrap_or_else(|| self.shares.place(app, endpoint)),
+        };
+        self.slots.take(lane.config.host, &asker)
+    }
+
+    /// Takes a delivery that is ready and sends it. False if it is not there any more; then the slot is
+    /// free again.
+    fn start(
+        &mut self,
+        now: Timestamp,
+        endpoint: EndpointNo,
+        turn: Turn,
+        grant: Grant,
+        purpose: Purpose,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return false };
+        let Some(item) = lane.window.take(turn) else {
+            self.slots.give_back(lane.config.host, lane.config.app, grant);
+            return false;
+        };
+        self.launch(now, endpoint, item, grant, purpose, effects);
+        true
+    }
+
+    fn launch(
+        &mut self,
+        now: Timestamp,
+        endpoint: EndpointNo,
+        item: Item,
+        grant: Grant,
+        purpose: Purpose,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
+        lane.pace.spend(now);
+        lane.in_flight += 1;
+        let charged = match lane.cap.speed() {
+            Speed::Unproven => lane.config.profile.timeout,
+            Speed::Quick | Speed::Slow => lane.cap.usual(),
+        };
+        self.shares.start(lane.config.app, endpoint, charged);
+        let id = self.flights.start(Flight {
+            endpoint,
+            app: lane.config.app,
+            host: lane.config.host,
+            message: item.message,
+            source: item.source,
+            critical: item.critical,
+            kind: item.kind,
+            started: now,
+            purpose,
+            progress: item.progress,
+            profile: std::sync::Arc::clone(&lane.config.profile),
+            grant,
+            charged,
+        });
+        effects.push(Effect::Send(Send {
+            id,
+            endpoint,
+            message: item.message,
+            source: item.source,
+            progress: item.progress,
+            probe: matches!(purpose, Purpose::Probe(..)),
+        }));
+        read_ahead(lane, now, self.bounds.window, effects);
     }
 
     /// Offers what came back to those in line, the host's first.
@@ -307,43 +379,14 @@ impl Shard {
 
 /// Asks the store for more of the lane, if there is more and room for it.
 fn read_ahead(lane: &mut Lane, now: Timestamp, bound: usize, effects: &mut Vec<Effect>) {
-    if let Some(wish) = lane.window.wish(now, bound) {
-        let endpoint = lane.config.endpoint;
+    if let Some(wish) = lane.wish(now, bound) {
         effects.push(Effect::Load(Load {
-            endpoint,
+            endpoint: lane.config.endpoint,
             fresh: wish.fresh,
             due: wish.due,
             now,
             by_hand: wish.by_hand,
-            in_order: 0,
+            in_order: wish.in_order,
         }));
     }
-}
-
-fn launch(lane: &mut Lane, flights: &mut Flights, shares: &mut Shares, item: Item, grant: Grant) -> Effect {
-    let charged =
-        if lane.cap.speed() == Speed::Unproven { lane.config.profile.timeout } else { lane.cap.usual() };
-    lane.in_flight += 1;
-    shares.start(lane.config.app, lane.config.endpoint, charged);
-    let id = flights.start(Flight {
-        endpoint: lane.config.endpoint,
-        app: lane.config.app,
-        host: lane.config.host,
-        message: item.message,
-        source: item.source,
-        critical: item.critical,
-        kind: item.kind,
-        progress: item.progress,
-        profile: std::sync::Arc::clone(&lane.config.profile),
-        grant,
-        charged,
-    });
-    Effect::Send(Send {
-        id,
-        endpoint: lane.config.endpoint,
-        message: item.message,
-        source: item.source,
-        progress: item.progress,
-        probe: false,
-    })
 }

@@ -1,56 +1,67 @@
-//! When to look at a lane again: one wake-up for each lane, the earliest of its reasons.
+//! When to look at a lane or a breaker again: one wake-up for each, the earliest of its reasons.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    hash::Hash,
+};
 
-use gonets_core::{ids::EndpointNo, time::Timestamp};
+use gonets_core::time::Timestamp;
 
-#[derive(Debug, Default)]
-pub(crate) struct Timers {
-    queue: BTreeSet<(Timestamp, EndpointNo)>,
-    of: HashMap<EndpointNo, Timestamp>,
+#[derive(Debug)]
+pub(crate) struct Timers<K> {
+    queue: BTreeSet<(Timestamp, K)>,
+    of: HashMap<K, Timestamp>,
 }
 
-impl Timers {
-    /// Wakes `endpoint` at `at`, or earlier if it was to be woken earlier anyway.
-    pub(crate) fn wake(&mut self, endpoint: EndpointNo, at: Timestamp) {
-        match self.of.get(&endpoint) {
+impl<K> Default for Timers<K> {
+    fn default() -> Self {
+        Self { queue: BTreeSet::new(), of: HashMap::new() }
+    }
+}
+
+impl<K: Copy + Ord + Hash> Timers<K> {
+    /// Wakes `whom` at `at`, or earlier if it was to be woken earlier anyway.
+    pub(crate) fn wake(&mut self, whom: K, at: Timestamp) {
+        match self.of.get(&whom) {
             Some(earlier) if *earlier <= at => {}
             Some(later) => {
-                self.queue.remove(&(*later, endpoint));
-                self.queue.insert((at, endpoint));
-                self.of.insert(endpoint, at);
+                self.queue.remove(&(*later, whom));
+                self.queue.insert((at, whom));
+                self.of.insert(whom, at);
             }
             None => {
-                self.queue.insert((at, endpoint));
-                self.of.insert(endpoint, at);
+                self.queue.insert((at, whom));
+                self.of.insert(whom, at);
             }
         }
     }
 
-    /// The next lane whose time has come.
-    pub(crate) fn due(&mut self, now: Timestamp) -> Option<EndpointNo> {
-        let (at, endpoint) = *self.queue.first()?;
+    /// The next one whose time has come.
+    pub(crate) fn due(&mut self, now: Timestamp) -> Option<K> {
+        let (at, whom) = *self.queue.first()?;
         if at > now {
             return None;
         }
         self.queue.pop_first();
-        self.of.remove(&endpoint);
-        Some(endpoint)
+        self.of.remove(&whom);
+        Some(whom)
     }
 
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.queue.first().map(|(at, _)| *at)
     }
 
-    pub(crate) fn forget(&mut self, endpoint: EndpointNo) {
-        if let Some(at) = self.of.remove(&endpoint) {
-            self.queue.remove(&(at, endpoint));
+    pub(crate) fn forget(&mut self, whom: K) {
+        if let Some(at) = self.of.remove(&whom) {
+            self.queue.remove(&(at, whom));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use gonets_core::ids::EndpointNo;
+
     use super::*;
 
     #[test]

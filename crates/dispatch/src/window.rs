@@ -14,15 +14,16 @@ use gonets_core::{ids::MessageId, progress::Progress, time::Timestamp};
 
 use crate::{
     effect::Source,
-    input::{Arrival, HandItem, Window as Loaded},
+    input::{Arrival, DueItem, FreshItem, HandItem, Window as Loaded},
 };
 
-/// A delivery ready to be tried: critical first, then by due time, then by age.
+mod ordered;
+
+/// A delivery ready to be tried: critical first, then by age (R15, R22).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
-    later: bool,
-    due: Timestamp,
-    message: MessageId,
+pub(crate) struct Turn {
+    pub(crate) later: bool,
+    pub(crate) message: MessageId,
 }
 
 /// A delivery taken out to be tried.
@@ -37,22 +38,28 @@ pub(crate) struct Item {
 
 #[derive(Debug, Clone, Copy)]
 enum Known {
-    Ready {
-        source: Source,
-        turn: Turn,
-        kind: u32,
-        progress: Progress,
-    },
+    Ready(Ready),
     /// Being tried, or its record not yet durable.
-    Busy,
+    Busy {
+        critical: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Ready {
+    source: Source,
+    turn: Turn,
+    kind: u32,
+    progress: Progress,
 }
 
 /// What to ask the store for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Wish {
     pub(crate) fresh: u32,
     pub(crate) due: u32,
     pub(crate) by_hand: u32,
+    pub(crate) in_order: u32,
 }
 
 #[derive(Debug, Default)]
@@ -66,19 +73,25 @@ pub(crate) struct Window {
     hand_left: bool,
     /// When the first waiting row of the store that is not known is due.
     next_due: Option<Timestamp>,
+    /// When a critical one is due, as far as memory saw it go; it is read although memory is full.
+    critical_due: Option<Timestamp>,
+    /// In strict order (R24): the store has rows that are not known.
+    order_left: bool,
+    /// In strict order: when the head, or something before it, is due.
+    head_due: Option<Timestamp>,
     loading: Option<Loading>,
 }
 
 /// What happened while a read was under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Loading {
     wish: Wish,
     settled: HashSet<MessageId>,
     fresh_arrived: bool,
     hand_arrived: bool,
     due_arrived: Option<Timestamp>,
-    /// What it brings may have ended since.
-    stale: bool,
+    /// Rows were ended in the store meanwhile: what comes back is not to be trusted.
+    void: bool,
 }
 
 impl Window {
@@ -86,6 +99,7 @@ impl Window {
     /// under way is not in it, and outlives it.
     pub(crate) fn backlog(&mut self, fresh: bool, by_hand: bool, next_due: Option<Timestamp>) {
         self.fresh_left |= fresh;
+        self.order_left |= fresh || next_due.is_some();
         self.hand_left |= by_hand;
         self.next_due = earlier(self.next_due, next_due);
         if let Some(loading) = &mut self.loading {
@@ -95,14 +109,21 @@ impl Window {
         }
     }
 
-    pub(crate) fn arrived(&mut self, arrival: &Arrival, bound: usize, now: Timestamp) {
+    /// `early`: it may come into memory although older ones are in the store: a critical one is first
+    /// among what is due (R22), and after a release live traffic has its share (R15).
+    pub(crate) fn arrived(&mut self, arrival: &Arrival, bound: usize, early: bool) {
+        let is_next = self.loading.is_none() && !self.fresh_left && self.known.len() < bound;
         if arrival.due.is_some() {
             self.backlog(false, false, arrival.due);
-        } else if self.loading.is_some() || self.fresh_left || self.known.len() >= bound {
-            self.backlog(true, false, None);
+        } else if is_next || (early && self.known.len() < bound * 2) {
+            self.make_ready(Ready {
+                source: Source::Fresh,
+                turn: Turn { later: !arrival.critical, message: arrival.message },
+                kind: arrival.kind,
+                progress: Progress::default(),
+            });
         } else {
-            let turn = Turn { later: !arrival.critical, due: now, message: arrival.message };
-            self.make_ready(Source::Fresh, turn, arrival.kind, Progress::default());
+            self.backlog(true, false, None);
         }
     }
 
@@ -113,50 +134,60 @@ impl Window {
         }
         let room = self.ready.len() < bound / 4;
         let bound = u32::try_from(bound).unwrap_or(u32::MAX);
-        let known = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
+        let known = u32::try_from(self.known.len()).unwrap_or(u32::MAX / 2);
+        let is_due = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
+        let due = (is_due(self.next_due) && room) || is_due(self.critical_due);
         let wish = Wish {
             fresh: if self.fresh_left && room { bound + known } else { 0 },
-            due: if self.next_due.is_some_and(|due| due <= now) && room { bound + known } else { 0 },
-            by_hand: if self.hand_left && self.by_hand.len() < bound as usize / 4 {
-                bound + u32::try_from(self.by_hand.len()).unwrap_or(u32::MAX / 2)
-            } else {
-                0
-            },
+            due: if due { bound + known } else { 0 },
+            by_hand: self.wish_by_hand(bound),
+            in_order: 0,
         };
-        if wish.fresh == 0 && wish.due == 0 && wish.by_hand == 0 {
+        self.begin(wish)
+    }
+
+    fn wish_by_hand(&self, bound: u32) -> u32 {
+        if self.hand_left && self.by_hand.len() < bound as usize / 4 {
+            bound + u32::try_from(self.by_hand.len()).unwrap_or(u32::MAX / 2)
+        } else {
+            0
+        }
+    }
+
+    /// A read of what is wished for begins, if anything is.
+    fn begin(&mut self, wish: Wish) -> Option<Wish> {
+        if wish == Wish::default() {
             return None;
         }
-        self.loading = Some(Loading {
-            wish,
-            settled: HashSet::new(),
-            fresh_arrived: false,
-            hand_arrived: false,
-            due_arrived: None,
-            stale: false,
-        });
+        self.loading = Some(Loading { wish, ..Loading::default() });
         Some(wish)
+    }
+
+    pub(crate) fn is_loading(&self) -> bool {
+        self.loading.is_some()
     }
 
     pub(crate) fn loaded(&mut self, window: Loaded, now: Timestamp) {
         let Some(loading) = self.loading.take() else { return };
-        if loading.stale {
-            // Everything that it was to answer is marked again.
+        let wish = loading.wish;
+        if loading.void {
             return;
         }
-        let wish = loading.wish;
+        if wish.in_order > 0 {
+            self.loaded_in_order(&loading, &window, now);
+        }
         if wish.fresh > 0 {
             self.fresh_left = !window.fresh_end;
             for row in window.fresh {
-                let turn = Turn { later: !row.critical, due: now, message: row.message };
-                self.offer(&loading, Source::Fresh, turn, row.kind, Progress::default());
+                self.offer(&loading, fresh(&row));
             }
         }
         self.fresh_left |= loading.fresh_arrived;
         if wish.due > 0 {
             self.next_due = window.next_due;
+            self.critical_due = self.critical_due.filter(|due| *due > now);
             for row in window.due {
-                let turn = Turn { later: !row.critical, due: row.due, message: row.message };
-                self.offer(&loading, Source::Waiting, turn, row.kind, row.progress);
+                self.offer(&loading, waiting(&row));
             }
         }
         self.next_due = earlier(self.next_due, loading.due_arrived);
@@ -182,25 +213,25 @@ impl Window {
         }
         if by_hand {
             self.by_hand.remove(&message);
+            self.head_due = None;
             // A ladder's attempt of the same delivery was passed over meanwhile.
             self.backlog(true, false, Some(Timestamp::from_millis(0)));
-        } else {
-            self.known.remove(&message);
+        } else if matches!(self.known.remove(&message), Some(Known::Busy { critical: true })) {
+            self.critical_due = earlier(self.critical_due, next_due);
         }
         self.backlog(false, false, next_due);
     }
 
-    /// Rows were ended in the store: what is not under way is forgotten and read again.
-    pub(crate) fn read_again(&mut self, now: Timestamp) {
-        for turn in std::mem::take(&mut self.ready) {
-            self.known.remove(&turn.message);
-        }
+    /// Rows were ended in the store: what is ready in memory may be among them and is read again.
+    pub(crate) fn ended(&mut self) {
+        self.ready.clear();
+        self.known.retain(|_, known| matches!(known, Known::Busy { .. }));
         self.by_hand.retain(|_, item| item.is_none());
-        self.backlog(true, true, Some(now));
-        // What a read under way brings may have ended since.
+        self.head_due = None;
         if let Some(loading) = &mut self.loading {
-            loading.stale = true;
+            loading.void = true;
         }
+        self.backlog(true, true, Some(Timestamp::from_millis(0)));
     }
 
     /// A retry by hand that was interrupted on our side: it is tried again.
@@ -210,7 +241,7 @@ impl Window {
 
     /// Whether an attempt of the delivery is under way, or its record not yet durable.
     pub(crate) fn is_busy(&self, message: MessageId) -> bool {
-        matches!(self.known.get(&message), Some(Known::Busy))
+        matches!(self.known.get(&message), Some(Known::Busy { .. }))
             || matches!(self.by_hand.get(&message), Some(None))
     }
 
@@ -221,20 +252,20 @@ impl Window {
     }
 
     pub(crate) fn has_by_hand(&self) -> bool {
-        self.by_hand
-            .iter()
-            .any(|(message, item)| item.is_some() && !matches!(self.known.get(message), Some(Known::Busy)))
+        self.by_hand.iter().any(|(message, item)| {
+            item.is_some() && !matches!(self.known.get(message), Some(Known::Busy { .. }))
+        })
     }
 
     /// The next retry by hand; it is busy from now on.
     pub(crate) fn next_by_hand(&mut self) -> Option<Item> {
         let (message, item) = self.by_hand.iter().find_map(|(message, item)| {
             let item = (*item)?;
-            (!matches!(self.known.get(message), Some(Known::Busy))).then_some((*message, item))
+            (!matches!(self.known.get(message), Some(Known::Busy { .. }))).then_some((*message, item))
         })?;
         self.by_hand.insert(message, None);
-        if let Some(Known::Ready { turn, .. }) = self.known.remove(&message) {
-            self.ready.remove(&turn);
+        if let Some(Known::Ready(ready)) = self.known.remove(&message) {
+            self.ready.remove(&ready.turn);
         }
         Some(Item {
             message,
@@ -249,21 +280,40 @@ impl Window {
         })
     }
 
-    /// Whether something could be tried now, if nothing held the lane.
-    pub(crate) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+    /// The first in turn; with `live`, the first of those accepted from then on, if there is one.
+    pub(crate) fn first(&self, live: Option<MessageId>) -> Option<Turn> {
+        let first = self.ready.first().copied();
+        live.and_then(|from| self.first_live(from)).or(first)
     }
 
-    /// The next delivery in turn; it is busy from now on.
-    pub(crate) fn next(&mut self) -> Option<Item> {
-        let turn = self.ready.pop_first()?;
-        let known = self.known.insert(turn.message, Known::Busy)?;
-        match known {
-            Known::Ready { source, kind, progress, .. } => {
-                Some(Item { message: turn.message, source, critical: !turn.later, kind, progress })
-            }
-            Known::Busy => None,
-        }
+    /// The first of those accepted from a message on.
+    pub(crate) fn first_live(&self, from: MessageId) -> Option<Turn> {
+        [false, true].into_iter().find_map(|later| {
+            let turn = self.ready.range(Turn { later, message: from }..).next()?;
+            (turn.later == later).then_some(*turn)
+        })
+    }
+
+    /// Takes a delivery that is ready; it is busy from now on.
+    pub(crate) fn take(&mut self, turn: Turn) -> Option<Item> {
+        self.ready.remove(&turn);
+        let busy = Known::Busy { critical: !turn.later };
+        let Known::Ready(ready) = self.known.insert(turn.message, busy)? else { return None };
+        Some(Item {
+            message: turn.message,
+            source: ready.source,
+            critical: !turn.later,
+            kind: ready.kind,
+            progress: ready.progress,
+        })
+    }
+
+    /// Everything that is ready, for the choice of a probe: turn, kind and outage steps used.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = (Turn, u32, u16)> + '_ {
+        self.ready.iter().filter_map(|turn| match self.known.get(&turn.message)? {
+            Known::Ready(ready) => Some((*turn, ready.kind, ready.progress.outage)),
+            Known::Busy { .. } => None,
+        })
     }
 
     /// When to look for due rows next.
@@ -271,18 +321,40 @@ impl Window {
         self.next_due
     }
 
-    fn offer(&mut self, loading: &Loading, source: Source, turn: Turn, kind: u32, progress: Progress) {
-        if loading.settled.contains(&turn.message) || self.by_hand.contains_key(&turn.message) {
-            return;
-        }
-        if !self.known.contains_key(&turn.message) {
-            self.make_ready(source, turn, kind, progress);
+    /// When to look for a critical one.
+    pub(crate) fn critical_due(&self) -> Option<Timestamp> {
+        self.critical_due
+    }
+
+    fn offer(&mut self, loading: &Loading, ready: Ready) {
+        let message = ready.turn.message;
+        let is_known = self.known.contains_key(&message) || self.by_hand.contains_key(&message);
+        if !is_known && !loading.settled.contains(&message) {
+            self.make_ready(ready);
         }
     }
 
-    fn make_ready(&mut self, source: Source, turn: Turn, kind: u32, progress: Progress) {
-        self.ready.insert(turn);
-        self.known.insert(turn.message, Known::Ready { source, turn, kind, progress });
+    fn make_ready(&mut self, ready: Ready) {
+        self.ready.insert(ready.turn);
+        self.known.insert(ready.turn.message, Known::Ready(ready));
+    }
+}
+
+fn fresh(row: &FreshItem) -> Ready {
+    Ready {
+        source: Source::Fresh,
+        turn: Turn { later: !row.critical, message: row.message },
+        kind: row.kind,
+        progress: Progress::default(),
+    }
+}
+
+fn waiting(row: &DueItem) -> Ready {
+    Ready {
+        source: Source::Waiting,
+        turn: Turn { later: !row.critical, message: row.message },
+        kind: row.kind,
+        progress: row.progress,
     }
 }
 
@@ -291,113 +363,4 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
 }
 
 #[cfg(test)]
-mod tests {
-    use gonets_core::ids::EndpointNo;
-
-    use super::*;
-    use crate::input::{DueItem, FreshItem};
-
-    const BOUND: usize = 8;
-
-    fn at(millis: i64) -> Timestamp {
-        Timestamp::from_millis(1_000_000 + millis)
-    }
-
-    fn arrival(message: u64, due: Option<Timestamp>) -> Arrival {
-        Arrival { endpoint: EndpointNo(1), message: MessageId(message), critical: false, kind: 0, due }
-    }
-
-    fn hand(message: u64) -> HandItem {
-        HandItem { message: MessageId(message), critical: false, kind: 0, attempts: 1, interrupted: 0 }
-    }
-
-    /// A window with a read of everything under way.
-    fn reading() -> Window {
-        let mut window = Window::default();
-        window.backlog(true, true, Some(at(0)));
-        assert!(window.wish(at(0), BOUND).is_some());
-        window
-    }
-
-    fn nothing() -> Loaded {
-        Loaded { fresh_end: true, hand_end: true, ..Loaded::default() }
-    }
-
-    #[test]
-    fn a_retry_by_hand_that_came_during_a_read_is_read_for_again() {
-        let mut window = reading();
-        window.backlog(false, true, None);
-        window.loaded(nothing(), at(1));
-        assert!(window.wish(at(1), BOUND).is_some_and(|wish| wish.by_hand > 0 && wish.fresh == 0));
-    }
-
-    #[test]
-    fn messages_routed_late_during_a_read_are_read_for_again() {
-        let mut window = reading();
-        window.backlog(true, false, None);
-        window.loaded(nothing(), at(1));
-        assert!(window.wish(at(1), BOUND).is_some_and(|wish| wish.fresh > 0));
-    }
-
-    #[test]
-    fn a_message_for_later_that_came_during_a_read_keeps_its_time() {
-        let mut window = reading();
-        window.arrived(&arrival(5, Some(at(500))), BOUND, at(1));
-        window.loaded(nothing(), at(1));
-        assert_eq!(window.next_due(), Some(at(500)));
-    }
-
-    #[test]
-    fn a_scheduled_attempt_passed_over_for_a_retry_by_hand_comes_back_after_it() {
-        let mut window = Window::default();
-        window.backlog(false, true, Some(at(0)));
-        window.wish(at(0), BOUND);
-        let due = DueItem {
-            message: MessageId(3),
-            critical: false,
-            kind: 0,
-            due: at(0),
-            progress: Progress::default(),
-        };
-        window.loaded(Loaded { by_hand: vec![hand(3)], due: vec![due], ..nothing() }, at(0));
-        assert_eq!(window.next_by_hand().map(|item| item.message), Some(MessageId(3)));
-        assert!(window.next().is_none(), "one attempt of a delivery at a time");
-        window.backlog(true, false, None);
-        window.wish(at(1), BOUND);
-        window.durable(MessageId(3), true, None);
-        window.loaded(nothing(), at(1));
-        assert!(window.wish(at(2), BOUND).is_some_and(|wish| wish.due > 0 && wish.fresh > 0));
-    }
-
-    #[test]
-    fn more_retries_by_hand_than_one_read_brings_all_come() {
-        let mut window = Window::default();
-        window.backlog(false, true, None);
-        let mut stored: BTreeSet<u64> = (0..100).collect();
-        let mut tried = 0;
-        while let Some(wish) = window.wish(at(0), BOUND) {
-            let by_hand: Vec<_> = stored.iter().take(wish.by_hand as usize).map(|id| hand(*id)).collect();
-            let hand_end = by_hand.len() < wish.by_hand as usize;
-            window.loaded(Loaded { by_hand, hand_end, ..nothing() }, at(0));
-            while let Some(item) = window.next_by_hand() {
-                stored.remove(&item.message.0);
-                window.durable(item.message, true, None);
-                tried += 1;
-            }
-        }
-        assert_eq!(tried, 100);
-    }
-
-    #[test]
-    fn a_row_that_was_settled_while_an_older_snapshot_was_read_is_not_tried_again() {
-        let mut window = Window::default();
-        window.arrived(&arrival(1, None), BOUND, at(0));
-        window.next();
-        window.backlog(true, false, None);
-        window.wish(at(0), BOUND);
-        window.durable(MessageId(1), false, None);
-        let stale = FreshItem { message: MessageId(1), critical: false, kind: 0 };
-        window.loaded(Loaded { fresh: vec![stale], ..nothing() }, at(0));
-        assert!(window.next().is_none());
-    }
-}
+mod tests;

@@ -1,0 +1,109 @@
+//! What stands behind one breaker: an application's lanes, or a single one (R10).
+//!
+//! The rules are [`gonets_core::breaker`]'s. Here is what they need several lanes for: who belongs
+//! together, who was the last probe, and the pace at which all of them come back, since they share a
+//! server (R15).
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use gonets_core::{
+    breaker::{Breaker, Variety},
+    gate::{GateChange, GateWrite, Scope},
+    ids::{AppNo, EndpointNo, MessageId},
+    limits,
+    profile::{BreakerRules, BreakerScope, Profile},
+    time::Timestamp,
+};
+
+use crate::{config::LaneConfig, pace::Pace};
+
+#[derive(Debug)]
+pub(crate) struct Circuit {
+    pub(crate) scope: Scope,
+    pub(crate) app: AppNo,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) rules: BreakerRules,
+    pub(crate) breaker: Breaker,
+    pub(crate) lanes: BTreeSet<EndpointNo>,
+    /// The last probe, if it was answered but not taken (R13).
+    pub(crate) last: Option<Probed>,
+    /// How what was held comes back.
+    pub(crate) pace: Pace,
+}
+
+/// A delivery that was a probe.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Probed {
+    pub(crate) endpoint: EndpointNo,
+    pub(crate) message: MessageId,
+    pub(crate) kind: u32,
+}
+
+impl Circuit {
+    /// The scope of the breaker in front of a lane, if its profile has one.
+    pub(crate) fn scope_of(config: &LaneConfig) -> Option<Scope> {
+        config.profile.breaker.as_ref().map(|rules| match rules.scope {
+            BreakerScope::Application => Scope::Application(config.app),
+            BreakerScope::Endpoint => Scope::Endpoint(config.endpoint),
+        })
+    }
+
+    /// `None` for a profile without a breaker.
+    pub(crate) fn new(scope: Scope, config: &LaneConfig, breaker: Breaker) -> Option<Self> {
+        let rules = config.profile.breaker.clone()?;
+        Some(Self {
+            scope,
+            app: config.app,
+            profile: Arc::clone(&config.profile),
+            rules,
+            breaker,
+            lanes: BTreeSet::new(),
+            last: None,
+            pace: Pace::default(),
+        })
+    }
+
+    /// The values of a profile are those of the moment in which they are used (R6).
+    pub(crate) fn configure(&mut self, profile: &Arc<Profile>) {
+        if !Arc::ptr_eq(&self.profile, profile)
+            && let Some(rules) = &profile.breaker
+        {
+            self.rules = rules.clone();
+            self.profile = Arc::clone(profile);
+        }
+    }
+
+    /// R12: how long a probe is waited for.
+    pub(crate) fn lease(&self) -> Duration {
+        self.profile.timeout + limits::PROBE_LEASE_EXTRA
+    }
+
+    /// The breaker as it is to be kept now.
+    pub(crate) fn gate(&self) -> GateWrite {
+        GateWrite { scope: self.scope, change: GateChange::Breaker(self.breaker.state()) }
+    }
+
+    /// How a delivery differs from the last probe.
+    pub(crate) fn variety(&self, endpoint: EndpointNo, message: MessageId, kind: u32) -> Variety {
+        match self.last {
+            Some(last) if last.endpoint == endpoint && last.message == message => Variety::Same,
+            Some(last) if last.kind == kind => Variety::SameType,
+            _ => Variety::Other,
+        }
+    }
+
+    /// While it is open, or lets go of what it held, its lanes do not start by themselves.
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.breaker.is_open() && !self.pace.is_releasing()
+    }
+
+    /// A breaker that was kept, as it is taken up: no pause is longer than it was (R25).
+    pub(crate) fn restored(state: Option<gonets_core::breaker::BreakerState>, now: Timestamp) -> Breaker {
+        let state = state.map(|mut state| {
+            let longest = now.saturating_add(Duration::from_millis(state.pause_ms));
+            state.probe_at = state.probe_at.min(longest);
+            state
+        });
+        Breaker::restore(state)
+    }
+}
