@@ -5,7 +5,7 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use gonets_service::{Error, Problem};
+use gonets_service::{Error, Problem, error::whole_seconds};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
@@ -97,6 +97,7 @@ fn of_service(error: &Error) -> Response {
         Error::Conflict { .. } => StatusCode::CONFLICT,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::TooLong => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::TooOften { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Busy | Error::Closing | Error::Contended | Error::Crowded | Error::TooManyTests => {
             StatusCode::SERVICE_UNAVAILABLE
         }
@@ -108,6 +109,9 @@ fn of_service(error: &Error) -> Response {
     let mut response = answer(status, error.code(), &error.to_string());
     if status == StatusCode::SERVICE_UNAVAILABLE {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    if let Error::TooOften { wait, .. } = error {
+        response.headers_mut().insert(header::RETRY_AFTER, whole_seconds(*wait).into());
     }
     if status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

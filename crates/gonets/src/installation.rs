@@ -298,7 +298,14 @@ impl Installation {
     }
 
     fn write(&mut self, row: EntityRow, expected: Option<u32>) -> Result<(), Error> {
-        let write = EntityWrite { row, expected, touches: None, gate: None, idempotency: None };
+        let write = EntityWrite {
+            row,
+            expected,
+            touches: None,
+            gates: Vec::new(),
+            notices: Vec::new(),
+            idempotency: None,
+        };
         let now: Timestamp = self.clock.now();
         for verdict in self.engine.commit(now, &[Tx::Entity(Box::new(write))])? {
             verdict?;

@@ -86,6 +86,8 @@ pub async fn start(
         default_profile: Arc::clone(&config.default_profile),
         keyring,
         bounds: Bounds { global_slots: shares.requests, ..Bounds::default() },
+        set_forward: None,
+        mailer: None,
         seed: seed()?,
         // Without a receiver the server is ending already.
         fatal: Box::new(move |cause| drop(tell_fatal.send(cause))),

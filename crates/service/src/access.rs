@@ -137,14 +137,17 @@ impl Service {
             .ok_or_else(|| Error::not_found("application", name))
     }
 
-    /// An application that the caller may reach, deleted ones too.
+    /// An application that the caller may reach, deleted ones too. The one behind the operational endpoints
+    /// has no name that leads to it.
     fn any_app(&self, caller: &Caller, name: &str) -> Option<Arc<App>> {
         let app = match self.engine().ids().decode(IdKind::Application, name).map(u32::try_from) {
             Some(Ok(no)) => self.directory().app(AppNo(no)),
             _ => self.directory().app_by_uid(caller.environment, name),
         };
         app.filter(|app| {
-            app.row.environment == caller.environment && caller.app.is_none_or(|own| own == app.no)
+            app.row.environment == caller.environment
+                && caller.app.is_none_or(|own| own == app.no)
+                && !app.doc.operational
         })
     }
 

@@ -86,6 +86,7 @@ impl ApplicationDraft {
             metadata: self.metadata,
             profile: self.profile,
             contacts: self.contacts,
+            operational: false,
         }
     }
 }

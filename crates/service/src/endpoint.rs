@@ -3,27 +3,33 @@
 mod check;
 mod create;
 mod delete;
+mod enabling;
 mod headers;
+mod lift;
 mod list;
 mod patch;
 mod put;
 mod secret;
+mod status;
+pub(crate) mod told;
 mod try_out;
 
 use std::collections::BTreeMap;
 
-use gonets_core::ids::{EndpointNo, IdCodec};
-use gonets_engine::directory;
-use gonets_store::{
-    entity::{EndpointDoc, EntityRow},
-    record::{Disabled, Gate, Scope},
-    tx::GateWrite,
+use gonets_core::{
+    gate::{Gate, Scope},
+    ids::EndpointNo,
+    time::Timestamp,
 };
+use gonets_engine::directory;
+use gonets_store::entity::{EndpointDoc, EntityRow};
 
 pub use self::{
+    enabling::Held,
     headers::{Headers, HeadersDraft, HeadersPatch},
     patch::EndpointPatch,
     secret::Rotation,
+    status::EndpointStatus,
 };
 use crate::{access::AppAccess, error::Error, service::Service, write};
 
@@ -33,8 +39,10 @@ pub struct Endpoint {
     pub id: String,
     pub uid: Option<String>,
     pub doc: EndpointDoc,
-    /// Disabled by Gonets itself, since when and why.
-    pub disabled: Option<Disabled>,
+    /// What Gonets itself remembers of it: health, throttle, disabling.
+    gate: Gate,
+    /// When it was looked at.
+    now: Timestamp,
 }
 
 /// What an endpoint is made or replaced with.
@@ -60,6 +68,8 @@ pub struct EndpointDraft {
     pub signature_schemes: Option<Vec<String>>,
     /// The number that the API's `version` field carries.
     pub version: Option<u32>,
+    /// What becomes of what waits, when this enables it.
+    pub held: Held,
 }
 
 /// A filter as a draft has it, from how it is kept: empty for all.
@@ -67,48 +77,31 @@ fn filter(kept: Vec<String>) -> Option<Vec<String>> {
     (!kept.is_empty()).then_some(kept)
 }
 
-impl Endpoint {
-    pub(crate) fn of(ids: &IdCodec, endpoint: &directory::Endpoint) -> Self {
-        Self {
-            id: ids.endpoint(endpoint.no),
-            uid: endpoint.row.uid.clone(),
-            doc: endpoint.doc.clone(),
-            disabled: endpoint.disabled.clone(),
-        }
-    }
-
-    fn of_row(ids: &IdCodec, row: &EntityRow, disabled: Option<Disabled>) -> Result<Self, Error> {
-        Ok(Self {
-            id: ids.endpoint(EndpointNo(row.no.0)),
-            uid: row.uid.clone(),
-            doc: write::read(row)?,
-            disabled,
-        })
-    }
-
-    pub fn is_disabled(&self) -> bool {
-        self.doc.disabled || self.disabled.is_some()
-    }
-}
-
 impl Service {
     /// An endpoint of the application by id or uid.
     pub fn get_endpoint(&self, who: &AppAccess, name: &str) -> Result<Endpoint, Error> {
-        Ok(Endpoint::of(self.engine().ids(), &*self.endpoint(who, name)?))
+        Ok(self.shown_endpoint(&*self.endpoint(who, name)?))
     }
 
-    /// The gate that enabling leaves, where Gonets had disabled the endpoint: a new episode of
-    /// health (R21), all else as it stands.
-    fn enabling_gate(&self, endpoint: &directory::Endpoint) -> Option<GateWrite> {
-        endpoint.disabled.as_ref()?;
-        let scope = Scope::Endpoint(endpoint.no);
-        let gate = Gate {
-            disabled: None,
-            failing_since: None,
-            failures: 0,
-            noticed: 0,
-            ..self.directory().gate(scope)
-        };
-        Some(GateWrite { scope, gate })
+    pub(crate) fn shown_endpoint(&self, endpoint: &directory::Endpoint) -> Endpoint {
+        Endpoint {
+            id: self.engine().ids().endpoint(endpoint.no),
+            uid: endpoint.row.uid.clone(),
+            doc: endpoint.doc.clone(),
+            gate: self.directory().gate(Scope::Endpoint(endpoint.no)),
+            now: self.now(),
+        }
+    }
+
+    /// An endpoint as it was just written.
+    fn written_endpoint(&self, row: &EntityRow) -> Result<Endpoint, Error> {
+        let no = EndpointNo(row.no.0);
+        Ok(Endpoint {
+            id: self.engine().ids().endpoint(no),
+            uid: row.uid.clone(),
+            doc: write::read(row)?,
+            gate: self.directory().gate(Scope::Endpoint(no)),
+            now: self.now(),
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Why something was not done. Each error is a sentence for the caller; what only the operator
 //! may know goes to the log.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use gonets_engine::handle::Unavailable;
 use gonets_store::{query::QueryError, tx::Rejected};
@@ -61,6 +61,9 @@ pub enum Error {
     Conflict { code: &'static str, detail: String },
     #[error("the payload has {bytes} bytes, and at most {limit} are taken (limits.payload_bytes).")]
     TooLarge { bytes: usize, limit: usize },
+    /// Ask again when so long has passed.
+    #[error("{what}. Try again in {} s.", whole_seconds(*wait))]
+    TooOften { what: &'static str, wait: Duration },
     /// Ask again after a second.
     #[error("too many operations are waiting for the disk; try again in a second.")]
     Busy,
@@ -114,12 +117,18 @@ impl Error {
             Self::Invalid(_) => "validation_error",
             Self::Conflict { code, .. } => code,
             Self::TooLarge { .. } => "payload_too_large",
+            Self::TooOften { .. } => "too_often",
             Self::Busy | Self::Contended | Self::Crowded | Self::TooManyTests => "busy",
             Self::Closing => "closing",
             Self::TooLong => "too_slow",
             Self::Internal { .. } => "internal_error",
         }
     }
+}
+
+/// So that whoever waits that long is not early.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_millis().div_ceil(1000) as u64
 }
 
 impl From<Problem> for Error {

@@ -10,7 +10,10 @@
 //! - [`page`], [`idempotency`]: how lists are paged and POSTs are repeated.
 //! - [`room`]: how much of large answers is in memory at once.
 //! - [`application`], [`endpoint`], [`event_type`], [`key`], [`environment`]: configuration.
-//! - [`message`], [`attempt`]: what was sent and what came of it.
+//! - [`message`], [`delivery`], [`attempt`]: what was sent and what came of it.
+//! - [`breaker`], [`freeze`], [`balance`]: what holds an application's deliveries back, and its books.
+//! - [`profile`]: the values that the rules are computed with.
+//! - [`operational`]: where an environment's own people are told what happens in it.
 //!
 //! Reading configuration is a look into memory and so not async; the journal is read from the
 //! store, on threads that may block.
@@ -18,15 +21,21 @@
 pub mod access;
 pub mod application;
 pub mod attempt;
+pub mod balance;
+pub mod breaker;
+pub mod delivery;
 pub mod endpoint;
 pub mod environment;
 pub mod error;
 pub mod event_type;
 mod field;
+pub mod freeze;
 pub mod idempotency;
 pub mod key;
 pub mod message;
+pub mod operational;
 pub mod page;
+pub mod profile;
 pub mod room;
 pub mod service;
 mod turns;

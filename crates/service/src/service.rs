@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gonets_core::{limits, time::Timestamp};
 use gonets_engine::{Engine, directory::Directory};
 
-use crate::{error::Error, room::AllRoom, turns::Turns};
+use crate::{breaker::Resets, error::Error, room::AllRoom, turns::Turns};
 
 /// What the operator set about requests.
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +26,18 @@ pub struct Service {
     settings: Settings,
     turns: Turns,
     room: AllRoom,
+    resets: Resets,
 }
 
 impl Service {
     pub fn new(engine: Arc<Engine>, settings: Settings) -> Self {
-        Self { engine, settings, turns: Turns::default(), room: AllRoom::default() }
+        Self {
+            engine,
+            settings,
+            turns: Turns::default(),
+            room: AllRoom::default(),
+            resets: Resets::default(),
+        }
     }
 
     pub fn settings(&self) -> &Settings {
@@ -48,6 +55,10 @@ impl Service {
 
     pub(crate) fn room(&self) -> &AllRoom {
         &self.room
+    }
+
+    pub(crate) fn resets(&self) -> &Resets {
+        &self.resets
     }
 
     pub(crate) fn directory(&self) -> &Directory {

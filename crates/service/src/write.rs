@@ -1,10 +1,14 @@
 //! How configuration is written: versioned documents, committed under the guard of their version.
 
-use gonets_core::ids::{AppNo, EntityNo, EnvironmentNo};
+use gonets_core::{
+    gate::GateWrite,
+    ids::{AppNo, EntityNo, EnvironmentNo},
+    notice::Notice,
+};
 use gonets_engine::directory::App;
 use gonets_store::{
     entity::{EntityKind, EntityRow},
-    tx::{EntityWrite, GateWrite, Made, Rejected, Tx},
+    tx::{EntityWrite, Made, Rejected, Tx},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -15,7 +19,8 @@ pub(crate) struct Change {
     row: EntityRow,
     expected: Option<u32>,
     touches: Option<AppNo>,
-    gate: Option<GateWrite>,
+    gates: Vec<GateWrite>,
+    notices: Vec<Notice>,
     key: Option<RequestKey>,
 }
 
@@ -50,7 +55,7 @@ impl Change {
             deleted: false,
             doc: bytes_of(doc)?,
         };
-        Ok(Self { row, expected: None, touches: None, gate: None, key: None })
+        Ok(Self::of_row(row, None))
     }
 
     /// A new version of a document.
@@ -60,13 +65,17 @@ impl Change {
         doc: &D,
     ) -> Result<Self, Error> {
         let changed = EntityRow { uid, version: row.version + 1, doc: bytes_of(doc)?, ..row.clone() };
-        Ok(Self { row: changed, expected: Some(row.version), touches: None, gate: None, key: None })
+        Ok(Self::of_row(changed, Some(row.version)))
     }
 
     /// The end of a document; it stays readable.
     pub(crate) fn delete(row: &EntityRow) -> Self {
         let changed = EntityRow { version: row.version + 1, deleted: true, ..row.clone() };
-        Self { row: changed, expected: Some(row.version), touches: None, gate: None, key: None }
+        Self::of_row(changed, Some(row.version))
+    }
+
+    fn of_row(row: EntityRow, expected: Option<u32>) -> Self {
+        Self { row, expected, touches: None, gates: Vec::new(), notices: Vec::new(), key: None }
     }
 
     /// It belongs to the application and changes how its messages are routed.
@@ -76,8 +85,14 @@ impl Change {
         self
     }
 
-    pub(crate) fn with_gate(mut self, gate: Option<GateWrite>) -> Self {
-        self.gate = gate;
+    pub(crate) fn with_gates(mut self, gates: Vec<GateWrite>) -> Self {
+        self.gates = gates;
+        self
+    }
+
+    /// What is to be told of it, in the same transaction.
+    pub(crate) fn telling(mut self, notices: Vec<Notice>) -> Self {
+        self.notices = notices;
         self
     }
 
@@ -112,7 +127,8 @@ impl Service {
             row: row.clone(),
             expected: change.expected,
             touches: change.touches,
-            gate: change.gate,
+            gates: change.gates,
+            notices: change.notices,
             idempotency,
         };
         match self.engine().commit(Tx::Entity(Box::new(write))).await? {

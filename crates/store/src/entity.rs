@@ -120,6 +120,9 @@ pub struct EndpointDoc {
     /// Disabled by its owner; what Gonets disables is in the gate.
     #[serde(default)]
     pub disabled: bool,
+    /// Since when its owner has had it disabled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled_since: Option<Timestamp>,
     #[serde(default)]
     pub event_types: Vec<String>,
     #[serde(default)]

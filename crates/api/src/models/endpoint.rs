@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gonets_service::endpoint::{
-    Endpoint, EndpointDraft, EndpointPatch, Headers, HeadersDraft, HeadersPatch, Rotation,
+use gonets_core::time::Timestamp;
+use gonets_service::{
+    Problem,
+    endpoint::{Endpoint, EndpointDraft, EndpointPatch, Headers, HeadersDraft, HeadersPatch, Held, Rotation},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -41,11 +43,17 @@ pub struct EndpointIn {
     ordered: Option<bool>,
     /// Those of the application's profile if not said.
     signature_schemes: Option<Vec<String>>,
+    /// With `disabled: false`: what becomes of what waits. `deliver` sends it, paced, and is meant if not
+    /// said; `skip` cancels it.
+    #[schema(value_type = Option<String>, example = "deliver")]
+    held: Option<String>,
 }
 
 impl EndpointIn {
     pub(crate) fn draft(self) -> Result<EndpointDraft> {
+        let held = held(self.held.as_deref(), self.disabled)?;
         Ok(EndpointDraft {
+            held,
             url: required("url", self.url)?,
             description: self.description.unwrap_or_default(),
             uid: self.uid,
@@ -98,25 +106,50 @@ pub struct EndpointPatchIn {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<Vec<String>>)]
     signature_schemes: Option<Option<Vec<String>>>,
+    /// With `disabled: false`: what becomes of what waits. `deliver` sends it, paced, and is meant if not
+    /// said; `skip` cancels it.
+    #[schema(value_type = Option<String>, example = "deliver")]
+    held: Option<String>,
 }
 
-impl From<EndpointPatchIn> for EndpointPatch {
-    fn from(patch: EndpointPatchIn) -> Self {
-        Self {
-            url: patch.url,
-            description: patch.description,
-            uid: patch.uid,
-            throttle_rate: patch.throttle_rate.or(patch.rate_limit),
-            concurrency: patch.concurrency,
-            ordered: patch.ordered,
-            disabled: patch.disabled,
-            event_types: patch.event_types.or(patch.filter_types),
-            channels: patch.channels,
-            metadata: patch.metadata,
-            signature_schemes: patch.signature_schemes,
-            version: patch.version,
-        }
+impl EndpointPatchIn {
+    pub(crate) fn patch(self) -> Result<EndpointPatch> {
+        let held = held(self.held.as_deref(), self.disabled)?;
+        Ok(EndpointPatch {
+            held,
+            url: self.url,
+            description: self.description,
+            uid: self.uid,
+            throttle_rate: self.throttle_rate.or(self.rate_limit),
+            concurrency: self.concurrency,
+            ordered: self.ordered,
+            disabled: self.disabled,
+            event_types: self.event_types.or(self.filter_types),
+            channels: self.channels,
+            metadata: self.metadata,
+            signature_schemes: self.signature_schemes,
+            version: self.version,
+        })
     }
+}
+
+/// What becomes of what waits at an endpoint that is enabled; said of anything else it is a mistake.
+fn held(held: Option<&str>, disabled: Option<bool>) -> Result<Held> {
+    let held = match held {
+        None => return Ok(Held::default()),
+        Some("deliver") => Held::Deliver,
+        Some("skip") => Held::Skip,
+        Some(other) => {
+            let other: String = other.chars().take(40).collect();
+            let message = format!("held is \"{other}\". Write deliver or skip.");
+            return Err(Problem::body("held", message).into());
+        }
+    };
+    if disabled != Some(false) {
+        let message = "held says what becomes of what waits when the endpoint is enabled. Send it with \"disabled\": false.";
+        return Err(Problem::body("held", message).into());
+    }
+    Ok(held)
 }
 
 /// An endpoint.
@@ -132,9 +165,14 @@ pub struct EndpointOut {
     pub version: u32,
     /// By its owner or by Gonets.
     pub disabled: bool,
-    /// Why and since when Gonets disabled it.
-    pub disabled_reason: Option<String>,
-    pub disabled_at: Option<String>,
+    /// `active`, `failing` (it takes nothing at the moment) or `disabled`.
+    pub status: &'static str,
+    /// `owner`, or by Gonets: `gone` (it answered 410) or `failing` (it took nothing for too long).
+    pub disabled_reason: Option<&'static str>,
+    pub disabled_since: Option<String>,
+    pub failing_since: Option<String>,
+    /// Until when it is given the pause that it asked for with 429.
+    pub throttled_until: Option<String>,
     pub event_types: Option<Vec<String>>,
     pub filter_types: Option<Vec<String>>,
     pub channels: Option<Vec<String>>,
@@ -148,7 +186,12 @@ pub struct EndpointOut {
 
 impl From<Endpoint> for EndpointOut {
     fn from(endpoint: Endpoint) -> Self {
-        let disabled = endpoint.is_disabled();
+        let shown = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
+        let (disabled, status) = (endpoint.is_disabled(), endpoint.status().name());
+        let disabled_reason = endpoint.disabled_reason();
+        let disabled_since = shown(endpoint.disabled_since());
+        let failing_since = shown(endpoint.failing_since());
+        let throttled_until = shown(endpoint.throttled_until());
         let filled = |list: Vec<String>| (!list.is_empty()).then_some(list);
         let event_types = filled(endpoint.doc.event_types);
         Self {
@@ -160,8 +203,11 @@ impl From<Endpoint> for EndpointOut {
             throttle_rate: endpoint.doc.throttle_rate,
             version: endpoint.doc.api_version,
             disabled,
-            disabled_reason: endpoint.disabled.as_ref().map(|one| one.why.sentence().to_owned()),
-            disabled_at: endpoint.disabled.as_ref().map(|one| one.since.to_rfc3339()),
+            status,
+            disabled_reason,
+            disabled_since,
+            failing_since,
+            throttled_until,
             filter_types: event_types.clone(),
             event_types,
             channels: filled(endpoint.doc.channels),

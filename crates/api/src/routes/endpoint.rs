@@ -102,8 +102,8 @@ pub(crate) async fn patch(
     posted: Posted,
 ) -> Result<Response> {
     let who = service.app(&caller, &app)?;
-    let patch = posted.json::<EndpointPatchIn>()?;
-    let endpoint = service.patch_endpoint(&who, &endpoint, patch.into()).await?;
+    let patch = posted.json::<EndpointPatchIn>()?.patch()?;
+    let endpoint = service.patch_endpoint(&who, &endpoint, patch).await?;
     Ok(answer::ok(&EndpointOut::from(endpoint)))
 }
 

@@ -72,6 +72,10 @@ impl Engine for Counting {
         self.model.last_ids()
     }
 
+    fn shift_due(&mut self, after: Timestamp, by: Duration) -> Result<(), Fatal> {
+        self.model.shift_due(after, by)
+    }
+
     fn tend(&mut self, now: Timestamp, load: Load) -> Result<Tended, Fatal> {
         self.model.tend(now, load)
     }
@@ -139,6 +143,8 @@ impl World {
             profiles,
             keyring: Keyring::new(vec![(1, MasterKey::generate().unwrap())]).unwrap(),
             bounds: Default::default(),
+            set_forward: None,
+            mailer: None,
             seed: 1,
             fatal: Box::new(|fatal| panic!("{fatal}")),
         })

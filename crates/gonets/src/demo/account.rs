@@ -154,7 +154,8 @@ mod tests {
             attempt: Some(attempt),
             progress,
             then,
-            gate: None,
+            gates: Vec::new(),
+            notices: Vec::new(),
         }
     }
 

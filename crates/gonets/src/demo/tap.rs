@@ -3,7 +3,7 @@
 //!
 //! It changes nothing and costs a copy of each outcome, which only a demo pays.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use gonets_core::{
     ids::{AttemptId, MessageId},
@@ -58,6 +58,10 @@ impl Engine for Tapped {
 
     fn last_ids(&mut self) -> Result<(MessageId, AttemptId), Fatal> {
         self.inner.last_ids()
+    }
+
+    fn shift_due(&mut self, after: Timestamp, by: Duration) -> Result<(), Fatal> {
+        self.inner.shift_due(after, by)
     }
 
     fn tend(&mut self, now: Timestamp, load: Load) -> Result<Tended, Fatal> {

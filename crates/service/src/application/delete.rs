@@ -1,8 +1,8 @@
 //! Deleting an application with its endpoints.
 
-use gonets_core::ids::AppNo;
+use gonets_core::{ids::AppNo, notice::NoticeKind};
 
-use crate::{access::Caller, error::Error, service::Service, write::Change};
+use crate::{access::Caller, endpoint::told::told, error::Error, service::Service, write::Change};
 
 impl Service {
     /// Deletes the application's endpoints, then the application; its uid is free again. If it is
@@ -29,7 +29,8 @@ impl Service {
     async fn delete_endpoints_of(&self, app: AppNo) -> Result<(), Error> {
         let Some(app) = self.directory().app(app) else { return Ok(()) };
         for endpoint in &app.endpoints {
-            self.rewrite(Change::delete(&endpoint.row).of(&app)).await?;
+            let deleted = told(&app, endpoint.no, NoticeKind::EndpointDeleted, self.now());
+            self.rewrite(Change::delete(&endpoint.row).of(&app).telling(vec![deleted])).await?;
         }
         Ok(())
     }

@@ -14,8 +14,8 @@ impl Service {
     /// repeated under its idempotency key is answered as the first was, without another attempt.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for a disabled endpoint, while an attempt of the delivery is in flight, and
-    /// while one by hand is pending.
+    /// [`Error::Conflict`] for a disabled endpoint, while sending is frozen, while an attempt of the
+    /// delivery is in flight, and while one by hand is pending.
     pub async fn resend(
         &self,
         who: &AppAccess,
@@ -34,6 +34,7 @@ impl Service {
                 detail: format!("{why} Enable it first."),
             });
         }
+        self.must_not_be_frozen(&who.app)?;
         let message = self.message(&who.reader(), message).await?;
         if message.payload.is_none() {
             return Err(Error::Conflict {
@@ -44,7 +45,7 @@ impl Service {
         let retry = HandRetry {
             endpoint: endpoint.no,
             message: message.id,
-            under_way: self.engine().is_under_way(endpoint.no, message.id).await,
+            under_way: self.engine().standing(endpoint.no, message.id).await.is_under_way,
             idempotency: key.map(|key| Box::new((key.0, NOTHING_TO_SAY.to_vec()))),
         };
         match self.engine().commit(Tx::Hand(retry)).await? {

@@ -1,10 +1,14 @@
 //! Making an endpoint.
 
-use gonets_core::{ids::EntityNo, limits};
+use gonets_core::{
+    ids::{EndpointNo, EntityNo},
+    limits,
+    notice::NoticeKind,
+};
 use gonets_store::entity::{EndpointDoc, EntityKind};
 use gonets_wire::Secret;
 
-use super::{Endpoint, EndpointDraft, check};
+use super::{Endpoint, EndpointDraft, check, told::told};
 use crate::{
     access::AppAccess,
     error::Error,
@@ -18,7 +22,7 @@ impl Service {
     /// Makes an endpoint. Its address is vetted, and vetted again at every connection.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the uid is taken or the application has 500 endpoints.
+    /// [`Error::Conflict`] when the uid is taken or the application has as many endpoints as it may.
     pub async fn create_endpoint(
         &self,
         who: &AppAccess,
@@ -31,7 +35,7 @@ impl Service {
         tries.next().await?;
         let uid = draft.uid.clone();
         match self.make_endpoint(who, url, secret, draft, key).await? {
-            Written::Done(row) | Written::Replayed(row) => Endpoint::of_row(self.engine().ids(), &row, None),
+            Written::Done(row) | Written::Replayed(row) => self.written_endpoint(&row),
             Written::UidTaken => Err(uid_taken(&uid.unwrap_or_default())),
             Written::Outrun => Err(Error::Contended),
         }
@@ -56,8 +60,9 @@ impl Service {
         let no = self.next_no()?;
         let uid = draft.uid.clone();
         let doc = self.new_doc(who, no, url, secret, draft)?;
+        let created = told(&who.app, EndpointNo(no.0), NoticeKind::EndpointCreated, doc.created_at);
         let change = Change::create(EntityKind::Endpoint, no, who.environment(), uid, &doc)?.of(&who.app);
-        self.write(change.with_key(key)).await
+        self.write(change.telling(vec![created]).with_key(key)).await
     }
 
     pub(super) fn check_new(&self, draft: &EndpointDraft) -> Result<Secret, Error> {
@@ -95,6 +100,7 @@ impl Service {
             concurrency: draft.concurrency,
             ordered: draft.ordered,
             disabled: draft.disabled.unwrap_or(false),
+            disabled_since: draft.disabled.filter(|disabled| *disabled).map(|_| now),
             event_types: draft.event_types.unwrap_or_default(),
             channels: draft.channels.unwrap_or_default(),
             metadata: draft.metadata,

@@ -1,5 +1,8 @@
 //! Deleting an endpoint; its waiting deliveries are cancelled by the engine (R20).
 
+use gonets_core::notice::NoticeKind;
+
+use super::told::told;
 use crate::{access::AppAccess, error::Error, service::Service, write::Change};
 
 impl Service {
@@ -13,7 +16,9 @@ impl Service {
             let Some(current) = self.directory().endpoint(no).filter(|endpoint| !endpoint.row.deleted) else {
                 return Ok(());
             };
-            if self.rewrite(Change::delete(&current.row).of(&who.app)).await?.is_some() {
+            let deleted = told(&who.app, no, NoticeKind::EndpointDeleted, self.now());
+            let change = Change::delete(&current.row).of(&who.app).telling(vec![deleted]);
+            if self.rewrite(change).await?.is_some() {
                 return Ok(());
             }
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use gonets_core::notice::NoticeKind;
 use gonets_store::entity::{EndpointDoc, HeaderDoc, HeaderValueDoc};
 
-use super::check;
+use super::{check, told::told};
 use crate::{access::AppAccess, error::Error, field::Fields, service::Service, write::Change};
 
 /// Headers as they are shown.
@@ -114,7 +115,10 @@ impl Service {
                 return fields.done();
             }
             let doc = EndpointDoc { headers, updated_at: self.now(), ..current.doc.clone() };
-            let change = Change::replace(&current.row, current.row.uid.clone(), &doc)?.of(&who.app);
+            let updated = told(&who.app, no, NoticeKind::EndpointUpdated, doc.updated_at);
+            let change = Change::replace(&current.row, current.row.uid.clone(), &doc)?
+                .of(&who.app)
+                .telling(vec![updated]);
             if self.rewrite(change).await?.is_some() {
                 return Ok(());
             }

@@ -25,7 +25,7 @@ impl Service {
         Ok(request.listed(
             paged,
             |endpoint| ids.endpoint(endpoint.no),
-            |endpoint| Endpoint::of(ids, &endpoint),
+            |endpoint| self.shown_endpoint(&endpoint),
         ))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gonets_engine::directory;
 
-use super::{Endpoint, EndpointDraft};
+use super::{Endpoint, EndpointDraft, Held};
 use crate::{access::AppAccess, error::Error, service::Service};
 
 /// What is to change: `None` keeps, `Some(None)` takes away.
@@ -23,6 +23,8 @@ pub struct EndpointPatch {
     pub metadata: Option<BTreeMap<String, String>>,
     pub signature_schemes: Option<Option<Vec<String>>>,
     pub version: Option<u32>,
+    /// What becomes of what waits, when this enables it.
+    pub held: Held,
 }
 
 impl EndpointPatch {
@@ -45,6 +47,7 @@ impl EndpointPatch {
             headers: BTreeMap::new(),
             signature_schemes: patch.signature_schemes.unwrap_or(doc.signature_schemes),
             version: patch.version,
+            held: patch.held,
         }
     }
 }

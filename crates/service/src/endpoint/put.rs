@@ -5,7 +5,10 @@ use gonets_engine::directory;
 use gonets_store::entity::EndpointDoc;
 use gonets_wire::Secret;
 
-use super::{Endpoint, EndpointDraft, create};
+use super::{
+    Endpoint, EndpointDraft, create,
+    enabling::{Held, Turned},
+};
 use crate::{
     access::AppAccess,
     application::Created,
@@ -53,7 +56,7 @@ impl Service {
             let new = EndpointDraft { uid: Some(uid.clone()), ..draft.clone() };
             match self.make_endpoint(who, url, secret, new, None).await? {
                 Written::Done(row) | Written::Replayed(row) => {
-                    return Endpoint::of_row(self.engine().ids(), &row, None).map(Created::New);
+                    return self.written_endpoint(&row).map(Created::New);
                 }
                 Written::UidTaken if uid != name => return Err(create::uid_taken(&uid)),
                 // Someone else made it meanwhile.
@@ -118,12 +121,18 @@ impl Service {
             } else {
                 known.check(self, who, &draft.url).await?
             };
-            let gate = if draft.disabled == Some(false) { self.enabling_gate(&current) } else { None };
-            let disabled = if gate.is_some() { None } else { current.disabled.clone() };
-            let (uid, doc) = (draft.uid.clone(), merged(&current.doc, url, draft, self.now()));
-            let change = Change::replace(&current.row, uid, &doc)?.of(&who.app).with_gate(gate);
+            let (enables, held, uid) = (draft.disabled == Some(false), draft.held, draft.uid.clone());
+            let doc = merged(&current.doc, url, draft, self.now());
+            let turned = Turned::of(&who.app, &current, &doc, enables, doc.updated_at);
+            if turned.is_enabled && held == Held::Skip {
+                self.cancel_held(current.no).await?;
+            }
+            let change = Change::replace(&current.row, uid, &doc)?
+                .of(&who.app)
+                .with_gates(turned.gates)
+                .telling(turned.notices);
             if let Some(row) = self.rewrite(change).await? {
-                return Endpoint::of_row(self.engine().ids(), &row, disabled).map(Some);
+                return self.written_endpoint(&row).map(Some);
             }
         }
     }
@@ -159,6 +168,7 @@ fn merged(
     draft: EndpointDraft,
     now: gonets_core::time::Timestamp,
 ) -> EndpointDoc {
+    let disabled = draft.disabled.unwrap_or(false);
     EndpointDoc {
         url,
         description: draft.description,
@@ -167,7 +177,8 @@ fn merged(
         throttle_rate: draft.throttle_rate,
         concurrency: draft.concurrency,
         ordered: draft.ordered,
-        disabled: draft.disabled.unwrap_or(false),
+        disabled,
+        disabled_since: disabled.then_some(before.disabled_since.unwrap_or(now)),
         event_types: draft.event_types.unwrap_or_default(),
         channels: draft.channels.unwrap_or_default(),
         metadata: draft.metadata,

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use gonets_core::{limits, time::Timestamp};
+use gonets_core::{limits, notice::NoticeKind, time::Timestamp};
 use gonets_store::entity::{EndpointDoc, SecretDoc};
 use gonets_wire::{Place, Purpose, Secret};
 
+use super::told::told;
 use crate::{
     access::AppAccess,
     error::Error,
@@ -70,7 +71,10 @@ impl Service {
             let now = self.now();
             let secrets = rotated(&current.doc.secrets, sealed.clone(), now, grace)?;
             let doc = EndpointDoc { secrets, updated_at: now, ..current.doc.clone() };
-            let change = Change::replace(&current.row, current.row.uid.clone(), &doc)?.of(&who.app);
+            let updated = told(&who.app, no, NoticeKind::EndpointUpdated, doc.updated_at);
+            let change = Change::replace(&current.row, current.row.uid.clone(), &doc)?
+                .of(&who.app)
+                .telling(vec![updated]);
             match self.write(change.with_key(key)).await? {
                 Written::Done(_) => return Ok(secret.shown().to_owned()),
                 Written::Replayed(row) => {

@@ -88,7 +88,7 @@ impl Service {
             |delivery| {
                 let endpoint = endpoint_of(&delivery)?;
                 let (status, next_attempt) = Status::of(&delivery, endpoint.is_disabled(), now);
-                Some(AtEndpoint { endpoint: Endpoint::of(ids, endpoint), status, next_attempt })
+                Some(AtEndpoint { endpoint: self.shown_endpoint(endpoint), status, next_attempt })
             },
         );
         // Deliveries were asked for of these endpoints only, so none is left out.

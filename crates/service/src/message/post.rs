@@ -98,6 +98,7 @@ impl NewMessage {
         let is_critical = self
             .critical
             .unwrap_or_else(|| critical::is_critical(&app.profile.critical, &self.event_type, &self.payload));
+        let routes = route::routes(app, &self.event_type, &self.channels);
         Accept {
             id: MessageId(0),
             environment: app.row.environment,
@@ -111,7 +112,8 @@ impl NewMessage {
             event_id: self.event_id.clone(),
             idempotency: key.map(|key| key.0),
             payload: self.payload.clone(),
-            routes: route::routes(app, &self.event_type, &self.channels),
+            routes: routes.takes,
+            skips: routes.skips,
             hold_unrouted: route::holds_unrouted(app),
         }
     }

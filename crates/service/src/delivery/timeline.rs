@@ -1,0 +1,186 @@
+//! The events of a delivery as sentences (R26).
+
+use gonets_core::{
+    profile::Profile,
+    rule::{Reason, Rule},
+    time::Timestamp,
+};
+use gonets_store::record::{DeliveryRecord, DeliveryState, MessageRecord};
+
+use super::{Event, Held, State, Tried, What, standing};
+use crate::attempt::Attempt;
+
+pub(super) fn accepted(message: &MessageRecord) -> Event {
+    let critical = if message.critical { ", critical" } else { "" };
+    Event {
+        at: message.id.accepted_at(),
+        text: format!("accepted as {}{critical}", message.event_type),
+        what: What::Accepted,
+    }
+}
+
+/// That there were attempts before those that are shown.
+pub(super) fn shortened(attempts: &[Attempt], message: &MessageRecord) -> Event {
+    let first = attempts.first().map_or(1, |attempt| attempt.number);
+    Event {
+        at: message.id.accepted_at(),
+        text: format!("attempts before attempt {first} are not shown here; the list of attempts has them"),
+        what: What::Shortened,
+    }
+}
+
+pub(super) fn attempt(attempt: &Attempt) -> Event {
+    let mut text = format!("attempt {}: {} in {} ms", attempt.number, seen(attempt), attempt.duration_ms);
+    if attempt.detail.probe {
+        text.push_str(", the breaker's probe");
+    }
+    if attempt.by_hand {
+        text.push_str(", by hand");
+    }
+    Event {
+        at: attempt.started,
+        text,
+        what: What::Attempt(Tried {
+            attempt_id: attempt.id.clone(),
+            number: attempt.number,
+            outcome: attempt.outcome,
+            status: attempt.status_code,
+            duration_ms: attempt.duration_ms,
+            by_hand: attempt.by_hand,
+            probe: attempt.detail.probe,
+        }),
+    }
+}
+
+/// What was seen: the status, or why there was none.
+fn seen(attempt: &Attempt) -> String {
+    match (attempt.status_code, &attempt.detail.sentence) {
+        (Some(status), _) => status.to_string(),
+        (None, Some(sentence)) => sentence.trim_end_matches('.').to_owned(),
+        (None, None) => attempt.outcome.name().to_owned(),
+    }
+}
+
+/// The next attempt of one that waits, set when the last one ended.
+pub(super) fn scheduled(
+    record: &DeliveryRecord,
+    attempts: &[Attempt],
+    profile: &Profile,
+    last: Timestamp,
+) -> Option<Event> {
+    let DeliveryState::Waiting { due, rule } = record.state else { return None };
+    let at = attempts.iter().rev().find(|attempt| !attempt.by_hand).map_or(last, ended_at);
+    let by = match rule {
+        Rule::OutageLadder => {
+            format!("outage ladder, step {} of {}", record.progress.outage, profile.outage.delays.len())
+        }
+        Rule::RefusalLadder => {
+            let steps = profile.refusal.as_ref().map_or(0, |ladder| ladder.delays.len());
+            format!("refusal ladder, step {} of {steps}", record.progress.refusals)
+        }
+        Rule::RetryAfter
+        | Rule::AddressRecheck
+        | Rule::Interrupted
+        | Rule::DeliverAt
+        | Rule::Breaker
+        | Rule::SendingPaused => rule.sentence().to_owned(),
+    };
+    Some(Event { at, text: format!("next attempt at {due} ({by})"), what: What::Scheduled { due, rule } })
+}
+
+fn ended_at(attempt: &Attempt) -> Timestamp {
+    attempt.started + std::time::Duration::from_millis(attempt.duration_ms)
+}
+
+pub(super) fn held(held: Held, since: Option<Timestamp>, now: Timestamp) -> Event {
+    let until = held.until.map_or_else(String::new, |until| format!(" (until {until})"));
+    Event {
+        at: since.unwrap_or(now),
+        text: format!("held: {}{until}", held.hold.sentence()),
+        what: What::Held(held),
+    }
+}
+
+pub(super) fn ended(record: &DeliveryRecord, attempts: &[Attempt]) -> Option<Event> {
+    let DeliveryState::Settled { state, reason, at, .. } = record.state else { return None };
+    let state = standing::ended(state);
+    let text = match state {
+        State::Delivered => match attempts.iter().rev().find(|attempt| attempt.is_success()) {
+            Some(attempt) => format!("delivered by attempt {}", attempt.number),
+            None => "delivered".to_owned(),
+        },
+        _ => ending(state, reason),
+    };
+    Some(Event { at, text, what: What::Ended(state) })
+}
+
+/// `failed: the outage ladder is spent`
+pub(super) fn ending(state: State, reason: Option<Reason>) -> String {
+    let why = reason.map_or_else(String::new, |reason| format!(": {}", sentence(state, reason)));
+    format!("{}{why}", state.name())
+}
+
+/// What waited at a disabled endpoint is cancelled for the same reason as what comes meanwhile is skipped,
+/// but not by the profile.
+fn sentence(state: State, reason: Reason) -> &'static str {
+    match (state, reason) {
+        (State::Cancelled, Reason::EndpointDisabled) => {
+            "it waited at a disabled endpoint, and was to be skipped when that was enabled"
+        }
+        _ => reason.sentence(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gonets_core::{
+        ids::{EndpointNo, MessageId},
+        profile::builtin,
+        progress::Progress,
+    };
+    use gonets_store::record::SettledState;
+
+    use super::*;
+
+    fn record(progress: Progress, state: DeliveryState) -> DeliveryRecord {
+        DeliveryRecord { message: MessageId(1), endpoint: EndpointNo(2), progress, state }
+    }
+
+    #[test]
+    fn r26_the_schedule_names_its_ladder_and_the_step_on_it() {
+        let due = Timestamp::from_millis(2_000);
+        let payments = builtin::get("payments").unwrap();
+        let text = |progress, rule| {
+            let record = record(progress, DeliveryState::Waiting { due, rule });
+            scheduled(&record, &[], &payments, due).unwrap().text
+        };
+        let outage = Progress { outage: 2, ..Progress::default() };
+        assert_eq!(
+            text(outage, Rule::OutageLadder),
+            "next attempt at 1970-01-01T00:00:02.000Z (outage ladder, step 2 of 9)"
+        );
+        let refused = Progress { refusals: 1, ..Progress::default() };
+        assert!(text(refused, Rule::RefusalLadder).ends_with("(refusal ladder, step 1 of 5)"));
+        assert!(text(refused, Rule::DeliverAt).ends_with("(the message is not to be delivered earlier)"));
+    }
+
+    #[test]
+    fn r26_an_end_says_why() {
+        let ended_as = |state, reason| {
+            let at = Timestamp::from_millis(1);
+            let state = DeliveryState::Settled { state, reason, at, last_status: None };
+            ended(&record(Progress::default(), state), &[]).unwrap().text
+        };
+        assert_eq!(
+            ended_as(SettledState::Failed, Some(Reason::OutageExhausted)),
+            "failed: the outage ladder is spent"
+        );
+        assert_eq!(ended_as(SettledState::Delivered, None), "delivered");
+        assert!(
+            ended_as(SettledState::Cancelled, Some(Reason::EndpointDisabled)).contains("was to be skipped")
+        );
+        assert!(
+            ended_as(SettledState::Skipped, Some(Reason::EndpointDisabled)).contains("the profile skips")
+        );
+    }
+}

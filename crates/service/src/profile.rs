@@ -1,0 +1,3 @@
+//! Profiles as they are in use.
+
+mod list;
