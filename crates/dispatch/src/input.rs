@@ -24,7 +24,7 @@ pub enum Input {
     /// retries by hand, messages that were routed late.
     Backlog { endpoint: EndpointNo, fresh: bool, by_hand: bool, next_due: Option<Timestamp> },
     /// At start: a gate as it was kept: breaker, throttle and health are taken up (R16). Comes before
-    /// the lanes behind it, or after; disabling and freezing come with the lanes.
+    /// the lanes behind it; disabling and freezing come with the lanes.
     Gate { scope: Scope, gate: Gate },
     /// By hand: the breaker's pause starts over and a probe is due at once (R17). The scope is that of
     /// the breaker, or an application's for all of its endpoints' breakers.

@@ -39,7 +39,8 @@ impl Window {
         if self.loading.is_some() {
             return None;
         }
-        let may_look = self.order_left && self.known.is_empty() && self.next_look(now);
+        let has_more = self.order_left || self.next_due.is_some_and(|due| due <= now);
+        let may_look = has_more && self.known.is_empty() && self.next_look(now);
         let by_hand = self.wish_by_hand(u32::try_from(bound).unwrap_or(u32::MAX / 2));
         self.begin(Wish { in_order: if may_look { HEAD } else { 0 }, by_hand, ..Wish::default() })
     }
@@ -57,15 +58,18 @@ impl Window {
             Some(OrderedItem::Waiting(row)) if row.due > now => self.head_due = Some(row.due),
             Some(OrderedItem::Fresh(row)) => self.offer(loading, fresh(row)),
             Some(OrderedItem::Waiting(row)) => self.offer(loading, waiting(row)),
+            // Nothing is in line; what is for later comes in its time, and whatever arrives at once.
             None => {
                 self.order_left = !window.order_end || loading.fresh_arrived || loading.due_arrived.is_some();
-                self.head_due = window.next_due;
-                self.order_left |= window.next_due.is_some();
             }
+        }
+        if self.known.is_empty() && self.head_due.is_none() && !window.in_order.is_empty() {
+            // The head is tried by hand; the end of that brings the lane on.
+            self.order_left = self.by_hand.is_empty();
         }
         // Something for later may come into line before the head's time.
         self.next_due = earlier(self.head_due, window.next_due);
-        self.head_due = self.next_due;
+        self.head_due = self.head_due.and(self.next_due);
         self.fresh_left = false;
     }
 

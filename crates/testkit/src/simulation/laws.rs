@@ -97,7 +97,13 @@ impl Laws {
     }
 
     /// An attempt goes out by itself; `scope` is that of the breaker in front of it.
-    pub(super) fn passes(&mut self, scope: Scope, key: Key, probe: bool, now: Timestamp) -> Result<(), Broken> {
+    pub(super) fn passes(
+        &mut self,
+        scope: Scope,
+        key: Key,
+        probe: bool,
+        now: Timestamp,
+    ) -> Result<(), Broken> {
         let Some(lease_until) = self.open.get(&scope) else { return Ok(()) };
         if !probe {
             return Err(broken(8, format!("{key:?} was tried although the breaker of {scope:?} is open")));
@@ -136,6 +142,7 @@ impl Laws {
 
     pub(super) fn answered(&mut self, key: Key, outcome: Came, by_hand: bool) -> Result<(), Broken> {
         self.under_way.remove(&key);
+        self.probes.retain(|_, probe| *probe != key);
         // A retry by hand that was cut short is simply made again: there is nothing to record.
         if !(by_hand && outcome == Came::Interrupted) {
             self.unrecorded.insert(key);
@@ -216,14 +223,14 @@ impl Laws {
     /// What the store counts in the end.
     pub(super) fn balance(&self, books: &Books) -> Result<(), Broken> {
         let waiting: u64 = books.endpoints.iter().map(|at| at.waiting).sum();
-        let ended: u64 = books
-            .endpoints
-            .iter()
-            .map(|at| at.delivered + at.failed + at.cancelled + at.skipped)
-            .sum();
+        let ended: u64 =
+            books.endpoints.iter().map(|at| at.delivered + at.failed + at.cancelled + at.skipped).sum();
         let accepted: usize = self.stored.values().map(Vec::len).sum();
         if waiting > 0 || ended != accepted as u64 || books.messages != self.stored.len() as u64 {
-            return Err(broken(9, format!("{accepted} deliveries were accepted, but the books say {books:?}")));
+            return Err(broken(
+                9,
+                format!("{accepted} deliveries were accepted, but the books say {books:?}"),
+            ));
         }
         Ok(())
     }

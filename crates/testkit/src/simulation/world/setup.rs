@@ -92,12 +92,12 @@ impl<'a> World<'a> {
     /// What the machine is told at start.
     pub(super) fn recovery(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
-        for endpoint in &self.endpoints {
-            inputs.push(Input::Lane(self.lane(*endpoint)));
-        }
         let gates = self.queries.gates().expect("gates can be read");
         self.laws.restored(&gates, self.clock.now());
         inputs.extend(gates.into_iter().map(|(scope, gate)| Input::Gate { scope, gate }));
+        for endpoint in &self.endpoints {
+            inputs.push(Input::Lane(self.lane(*endpoint)));
+        }
         let forget = self.plan.sabotage == Sabotage::ForgetDueTimes;
         for lane in self.queries.backlog().expect("the backlog can be read") {
             inputs.push(Input::Backlog {
@@ -167,15 +167,14 @@ fn write(
         doc: b"{}".to_vec(),
     };
     let touches = (kind == EntityKind::Endpoint).then_some(AppNo(owner.0));
-    let tx =
-        Tx::Entity(Box::new(EntityWrite {
-            row,
-            expected: None,
-            touches,
-            gates: Vec::new(),
-            notices: Vec::new(),
-            idempotency: None,
-        }));
+    let tx = Tx::Entity(Box::new(EntityWrite {
+        row,
+        expected: None,
+        touches,
+        gates: Vec::new(),
+        notices: Vec::new(),
+        idempotency: None,
+    }));
     let job = Job { tx, ack: Ack::Post(0, Vec::new()) };
     let landing = group.commit(engine, BEGIN, vec![job]).expect("the set-up commits");
     assert!(landing.landed.iter().all(|landed| landed.verdict.is_ok()), "{landing:?}");

@@ -227,15 +227,7 @@ impl World<'_> {
         }
         let peer = self.peers.get_mut(&send.endpoint).expect("every endpoint has a peer");
         let answer = peer.answer(now, self.plan.profile.timeout);
-        self.flights.insert(
-            send.id,
-            Flight {
-                key,
-                by_hand,
-                answers_at: now + answer.took,
-                answer,
-            },
-        );
+        self.flights.insert(send.id, Flight { key, by_hand, answers_at: now + answer.took, answer });
         let kept: Vec<_> = std::mem::take(&mut self.kept_back);
         for job in kept {
             if matches!(job.ack, Ack::Outcome(other) if other == key) {
