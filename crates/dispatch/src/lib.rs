@@ -12,6 +12,7 @@
 //! - `slots`, `share`: who may hold a request's slot when slots run short (R22).
 //! - `cap`, `pace`: how many at once, how many a second.
 //! - `timers`: when to look again.
+//! - [`simulate`]: the timeline that a profile gives, from the same machine.
 
 mod cap;
 mod circuit;
@@ -23,6 +24,7 @@ mod lane;
 mod pace;
 pub mod shard;
 mod share;
+pub mod simulate;
 mod slots;
 mod timers;
 mod window;
