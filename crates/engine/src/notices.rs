@@ -37,14 +37,7 @@ pub(crate) async fn carry_on(
         if desk.forget().await.is_none() {
             return;
         }
-        let wait = desk.post.as_ref().and_then(|post| post.next_at(desk.road.clock.now()));
-        tokio::select! {
-            () = noticed.notified() => {}
-            () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
-        }
-        if let Some(post) = &mut desk.post {
-            post.send_due(desk.road.clock.now(), desk.road.clock.wall()).await;
-        }
+        desk.wait(&noticed).await;
     }
 }
 
@@ -92,6 +85,19 @@ impl Desk {
         }
         if let Some(post) = self.post.as_mut().filter(|_| notice.kind.is_mailed()) {
             post.put(&self.road, number, notice);
+        }
+    }
+
+    /// Waits for what comes next: a notice, the time of a mail, or the end of one.
+    async fn wait(&mut self, noticed: &Notify) {
+        let Some(post) = &mut self.post else { return noticed.notified().await };
+        let clock = &self.road.clock;
+        post.start_due(clock.now(), clock.wall());
+        let wait = post.next_at(clock.now());
+        tokio::select! {
+            () = noticed.notified() => {}
+            () = post.ended(&self.road) => {}
+            () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
         }
     }
 
