@@ -158,8 +158,7 @@ impl Directory {
 
     /// All gates that hold or remember something.
     pub fn gates(&self) -> Vec<(Scope, Gate)> {
-        let mut all: Vec<_> =
-            self.state.read().gates.iter().map(|(scope, gate)| (*scope, *gate)).collect();
+        let mut all: Vec<_> = self.state.read().gates.iter().map(|(scope, gate)| (*scope, *gate)).collect();
         all.sort_by_key(|(scope, _)| *scope);
         all
     }

@@ -75,11 +75,8 @@ impl Desk {
     async fn carry_on_one(&mut self, number: u64, notice: Notice) {
         // What befalls operational endpoints is not told to them: it would go round for ever.
         let directory = &self.road.directory;
-        let is_ours = notice
-            .about
-            .app
-            .and_then(|app| directory.app(app))
-            .is_some_and(|app| app.doc.operational);
+        let is_ours =
+            notice.about.app.and_then(|app| directory.app(app)).is_some_and(|app| app.doc.operational);
         if !is_ours {
             event::make(&self.road, &self.committer, number, &notice).await;
         }

@@ -12,6 +12,7 @@ use gonets_core::{
 };
 use gonets_dispatch::{config::Bounds, input::Input, shard::Shard};
 use gonets_egress::Egress;
+use gonets_mail::Mailer;
 use gonets_store::{
     committer::{self, Committer, Job},
     engine::{Engine as StoreEngine, Fatal},
@@ -19,7 +20,6 @@ use gonets_store::{
     query::{Queries, QueryError},
     tx::{Keep, Tx},
 };
-use gonets_mail::Mailer;
 use gonets_wire::Keyring;
 use parking_lot::Mutex;
 use tokio::{
@@ -232,10 +232,7 @@ fn gates_shifted(directory: &Directory, set: &Set) -> Vec<GateWrite> {
 }
 
 /// The lanes as the machine is to start with them, and deleted endpoints that still have rows.
-fn lanes(
-    directory: &Directory,
-    queries: &dyn Queries,
-) -> Result<(Vec<Input>, Vec<EndpointNo>), StartError> {
+fn lanes(directory: &Directory, queries: &dyn Queries) -> Result<(Vec<Input>, Vec<EndpointNo>), StartError> {
     let mut inputs: Vec<_> =
         directory.gates().into_iter().map(|(scope, gate)| Input::Gate { scope, gate }).collect();
     let mut living = HashSet::new();

@@ -7,7 +7,7 @@
 //! - [`installation`]: a data directory that no server has open.
 //! - [`client`]: a running server, over its API. [`receiver`]: the other end of a delivery.
 //! - [`demo`]: all of it in one process, to look at.
-//! - [`files`], [`logs`], [`terminal`]: the process and its surroundings.
+//! - [`files`], [`logs`], [`terminal`], [`timekeeper`]: the process and its surroundings.
 
 use clap::Parser;
 
@@ -25,6 +25,7 @@ mod runtime;
 mod secrets;
 mod serving;
 mod terminal;
+mod timekeeper;
 
 /// An eighth of the CPU is the allocator's; this one is the quickest for small, short-lived pieces.
 #[global_allocator]

@@ -12,6 +12,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use gonets_core::time::Clock;
 use gonets_dispatch::config::Bounds;
 use gonets_egress::{Egress, EgressConfig};
 use gonets_engine::{Engine, Parts};
@@ -24,7 +25,12 @@ use gonets_store::{
 use gonets_wire::Keyring;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::{config::Config, error::Error, files};
+use crate::{
+    config::Config,
+    error::Error,
+    files,
+    timekeeper::{Resumed, Timekeeper},
+};
 
 /// Where a server describes its API.
 pub const DESCRIPTION_PATH: &str = "/openapi.json";
@@ -41,6 +47,7 @@ pub struct Running {
     server: JoinHandle<gonets_server::Drained>,
     stop_server: oneshot::Sender<()>,
     fatal: oneshot::Receiver<Fatal>,
+    timekeeping: JoinHandle<()>,
 }
 
 /// Takes the port.
@@ -65,7 +72,7 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 pub async fn start(
     config: &Config,
     listener: TcpListener,
-    (store, queries): Store,
+    (mut store, queries): Store,
     keyring: Keyring,
 ) -> Result<Running, Error> {
     let address =
@@ -76,18 +83,21 @@ pub async fn start(
     }
     let egress = Egress::new(EgressConfig { pool_max_idle: shares.idle, ..config.egress.clone() })?;
     let (tell_fatal, fatal) = oneshot::channel();
-    let clock = gonets_core::clock::SystemClock::start();
+    let keeper = Timekeeper::of(&config.settings.data_dir);
+    let (message, attempt) = store.last_ids().map_err(Error::Fatal)?;
+    let Resumed { clock, set_forward } = keeper.resume(message.accepted_at().max(attempt.made_at()));
+    let clock: Arc<dyn Clock> = Arc::new(clock);
     let engine = gonets_engine::start(Parts {
         store,
         queries,
-        clock: Arc::new(clock),
+        clock: Arc::clone(&clock),
         egress,
         profiles: config.profiles.clone(),
         default_profile: Arc::clone(&config.default_profile),
         keyring,
         bounds: Bounds { global_slots: shares.requests, ..Bounds::default() },
-        set_forward: None,
-        mailer: None,
+        set_forward,
+        mailer: config.mailer.clone(),
         seed: seed()?,
         // Without a receiver the server is ending already.
         fatal: Box::new(move |cause| drop(tell_fatal.send(cause))),
@@ -102,7 +112,8 @@ pub async fn start(
     let limits = Limits { connections: shares.callers, ..Limits::default() };
     let until_stopped = async move { drop(stopped.await) };
     let server = tokio::spawn(gonets_server::serve(listener, router, limits, until_stopped));
-    Ok(Running { address, engine, server, stop_server, fatal })
+    let timekeeping = tokio::spawn(keeper.keep(clock));
+    Ok(Running { address, engine, server, stop_server, fatal, timekeeping })
 }
 
 /// The API's description as JSON.
@@ -154,6 +165,7 @@ impl Running {
             tracing::warn!("{connections} connections were cut off: their requests did not end in time.");
         }
         self.engine.shut_down().await;
+        self.timekeeping.abort();
         match self.fatal.try_recv() {
             Ok(cause) => Err(Error::Fatal(cause)),
             Err(_) => Ok(()),

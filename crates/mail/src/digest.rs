@@ -41,9 +41,8 @@ impl Digest {
     pub(crate) fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         for item in &self.items {
-            let like = |group: &&mut Group<'_>| {
-                group.last.kind == item.kind && group.last.endpoint == item.endpoint
-            };
+            let like =
+                |group: &&mut Group<'_>| group.last.kind == item.kind && group.last.endpoint == item.endpoint;
             match groups.iter_mut().find(like) {
                 Some(group) => {
                     group.last = item;

@@ -17,6 +17,6 @@ pub mod settings;
 pub mod text;
 
 pub use digest::{Digest, Item};
-pub use mailer::{MailError, Mailer};
+pub use mailer::{MailError, Mailer, SettingsError};
 pub use outbox::Outbox;
 pub use settings::{Language, Password, Security, Settings};

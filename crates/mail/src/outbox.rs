@@ -59,7 +59,15 @@ impl<K> Default for Outbox<K> {
 
 impl<K: Ord + Clone> Outbox<K> {
     /// Gathers a notice; `to` and `application` are those of now.
-    pub fn put(&mut self, app: K, to: Vec<String>, application: String, number: u64, item: Item, now: Timestamp) {
+    pub fn put(
+        &mut self,
+        app: K,
+        to: Vec<String>,
+        application: String,
+        number: u64,
+        item: Item,
+        now: Timestamp,
+    ) {
         let pile = self.boxes.entry(app).or_default();
         if pile.first.is_none() {
             pile.first = Some(number);

@@ -4,11 +4,11 @@ mod launch;
 
 use std::sync::Arc;
 
+use gonets_core::gate::{GateChange, GateWrite};
 use gonets_dispatch::{
     effect::{self, Effect},
     input::Window,
 };
-use gonets_core::gate::{GateChange, GateWrite};
 use gonets_store::{
     committer::Job,
     query::{Answer, Queries},
@@ -36,10 +36,9 @@ impl Driver {
             }
         }
         // Whoever ordered something is answered when all that came of it is durable.
-        jobs.extend(self.orders.drain(..).map(|reply| Job {
-            tx: Tx::Keep(Box::default()),
-            ack: Ack::Caller(reply),
-        }));
+        jobs.extend(
+            self.orders.drain(..).map(|reply| Job { tx: Tx::Keep(Box::default()), ack: Ack::Caller(reply) }),
+        );
         if !jobs.is_empty() {
             self.committer.submit_outcomes(jobs.into_iter());
         }

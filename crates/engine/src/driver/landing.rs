@@ -17,7 +17,8 @@ use gonets_store::{
     committer::{Full, Job, Landed, Landing},
     entity::{EntityKind, EntityRow},
     tx::{
-        Accept, CancelStep, EntityWrite, Keep, Made, Outcome, Rejected, Source, Then, Tx, UnrouteStep, Verdict,
+        Accept, CancelStep, EntityWrite, Keep, Made, Outcome, Rejected, Source, Then, Tx, UnrouteStep,
+        Verdict,
     },
 };
 
@@ -55,7 +56,10 @@ impl Driver {
                         self.has_more(*endpoint, true, false, now);
                     }
                 }
-                (Tx::Cancel(CancelStep { endpoint, .. }) | Tx::Unroute(UnrouteStep { endpoint, .. }), Err(why)) => {
+                (
+                    Tx::Cancel(CancelStep { endpoint, .. }) | Tx::Unroute(UnrouteStep { endpoint, .. }),
+                    Err(why),
+                ) => {
                     tracing::error!(%endpoint, %why, "waiting deliveries could not be ended");
                 }
                 _ => {}

@@ -2,11 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use gonets_core::{
-    ids::AppNo,
-    notice::Notice,
-    time::Timestamp,
-};
+use gonets_core::{ids::AppNo, notice::Notice, time::Timestamp};
 use gonets_mail::{Item, MailError, Mailer, Outbox};
 use tokio::task::JoinSet;
 
@@ -45,11 +41,8 @@ impl Post {
             .endpoint
             .and_then(|endpoint| road.directory.endpoint(endpoint))
             .map(|endpoint| endpoint.doc.url.clone());
-        let application = if app.doc.operational {
-            "operational endpoints".to_owned()
-        } else {
-            app.doc.name.clone()
-        };
+        let application =
+            if app.doc.operational { "operational endpoints".to_owned() } else { app.doc.name.clone() };
         let item = Item { kind: notice.kind, at: notice.at, endpoint, facts: notice.facts };
         self.outbox.put(app.no, to, application, number, item, road.clock.now());
     }

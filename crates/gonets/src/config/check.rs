@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use gonets_core::profile::{Profile, Profiles};
 use gonets_egress::{EgressConfig, Proxy};
+use gonets_mail::Mailer;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 
 use super::{
@@ -12,13 +13,15 @@ use super::{
 };
 
 /// A configuration that can be served.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     pub settings: Settings,
     pub dev: bool,
     pub profiles: Profiles,
     pub default_profile: Arc<Profile>,
     pub egress: EgressConfig,
+    /// `None`: nobody is written to.
+    pub mailer: Option<Mailer>,
 }
 
 impl Config {
@@ -35,7 +38,8 @@ impl Config {
             ConfigError::NoSuchProfile { name: settings.default_profile.clone(), known: known.join(", ") }
         })?;
         let egress = egress(&settings.egress)?;
-        Ok(Self { settings, dev, profiles, default_profile, egress })
+        let mailer = settings.smtp.clone().map(Mailer::new).transpose()?;
+        Ok(Self { settings, dev, profiles, default_profile, egress, mailer })
     }
 
     /// The beginning of links for people, without a slash at the end.
@@ -61,10 +65,7 @@ fn refuse_unsupported(settings: &Settings) -> Result<(), ConfigError> {
     if settings.retention_journal.is_some() {
         return not_yet("retention.journal", "this version keeps the whole journal; leave the key out");
     }
-    match settings.smtp.keys().next() {
-        Some(key) => not_yet(key, "this version sends no mail; leave the section out"),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn egress(settings: &EgressSettings) -> Result<EgressConfig, ConfigError> {

@@ -43,6 +43,8 @@ pub enum ConfigError {
         "log.level: \"{text}\" is neither error, warn, info, debug, trace, off nor a filter such as warn,gonets_engine=debug: {problem}."
     )]
     LogLevel { text: String, problem: String },
+    #[error("smtp: {0}.")]
+    Mail(#[from] gonets_mail::SettingsError),
     #[error("egress: {0}")]
     Egress(#[from] gonets_egress::Error),
     #[error("{0}")]

@@ -50,9 +50,12 @@ pub const KEYS: &[Key] = &[
     key("retention.journal", Kind::Text),
     key("smtp.host", Kind::Text),
     key("smtp.port", Kind::Count),
+    key("smtp.security", Kind::Text),
     key("smtp.user", Kind::Text),
     key("smtp.password", Kind::Text),
     key("smtp.from", Kind::Text),
+    key("smtp.operator", Kind::Text),
+    key("smtp.language", Kind::Text),
     key("log.format", Kind::Text),
     key("log.level", Kind::Text),
 ];

@@ -75,6 +75,12 @@ impl Layers {
         self.values.get(key).map(|(value, origin)| (value, origin))
     }
 
+    /// The first key of a section that was set.
+    pub fn first_of(&self, section: &str) -> Option<(&'static str, &Origin)> {
+        let of_section = |key: &str| key.split('.').next() == Some(section);
+        self.values.iter().find(|(key, _)| of_section(key)).map(|(key, (_, origin))| (*key, origin))
+    }
+
     /// The profiles' tables by name.
     pub fn profiles(&self) -> &BTreeMap<String, (Table, Origin)> {
         &self.profiles

@@ -33,8 +33,8 @@ pub fn to_toml(settings: &Settings) -> Result<String, toml::ser::Error> {
     put("limits.payload_bytes", Value::Integer(settings.payload_bytes as i64));
     put_some(&mut put, "retention.payload", settings.retention_payload.map(text));
     put_some(&mut put, "retention.journal", settings.retention_journal.map(text));
-    for (key, value) in &settings.smtp {
-        put(key, if *key == "smtp.password" { text(MASK) } else { value.clone() });
+    if let Some(smtp) = &settings.smtp {
+        put_smtp(&mut put, smtp);
     }
     put("log.format", text(settings.log.format.name()));
     put("log.level", text(&settings.log.level));
@@ -60,6 +60,17 @@ fn put_egress(put: &mut impl FnMut(&str, Value), egress: &EgressSettings) {
     put_some(put, "egress.resolver", egress.resolver.map(text));
     put_some(put, "egress.user_agent", egress.user_agent.as_ref().map(text));
     put_some(put, "egress.proxy", egress.proxy.as_deref().map(|url| text(masked_url(url))));
+}
+
+fn put_smtp(put: &mut impl FnMut(&str, Value), smtp: &gonets_mail::Settings) {
+    put("smtp.host", text(&smtp.host));
+    put_some(put, "smtp.port", smtp.port.map(|port| Value::Integer(port.into())));
+    put("smtp.security", text(smtp.security.name()));
+    put_some(put, "smtp.user", smtp.user.as_ref().map(text));
+    put_some(put, "smtp.password", smtp.password.as_ref().map(|_| text(MASK)));
+    put("smtp.from", text(&smtp.from));
+    put_some(put, "smtp.operator", smtp.operator.as_ref().map(text));
+    put("smtp.language", text(smtp.language.name()));
 }
 
 fn put_some(put: &mut impl FnMut(&str, Value), key: &str, value: Option<Value>) {

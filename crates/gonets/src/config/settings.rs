@@ -36,8 +36,8 @@ pub struct Settings {
     pub payload_bytes: usize,
     pub retention_payload: Option<DurationText>,
     pub retention_journal: Option<DurationText>,
-    /// Keys of `smtp` as given.
-    pub smtp: BTreeMap<&'static str, Value>,
+    /// `None`: nobody is written to.
+    pub smtp: Option<gonets_mail::Settings>,
     pub log: LogSettings,
     pub profiles: BTreeMap<String, ProfileSpec>,
 }
@@ -92,6 +92,7 @@ impl Settings {
         Ok(Self {
             listen: read.parsed("server.listen", ADDRESS)?.unwrap_or(LISTEN),
             public_url: read.public_url()?,
+            smtp: read.smtp()?,
             data_dir: url_dir.or(read.text("store.dir")?).unwrap_or_else(|| DATA_DIR.to_owned()).into(),
             database,
             egress: EgressSettings::read(&read)?,
@@ -102,7 +103,6 @@ impl Settings {
             payload_bytes: read.count("limits.payload_bytes", 1, 16 << 20)?.unwrap_or(limits::PAYLOAD_BYTES),
             retention_payload: read.duration("retention.payload")?,
             retention_journal: read.duration("retention.journal")?,
-            smtp: read.smtp()?,
             log: LogSettings {
                 format: read.log_format()?,
                 level: read.text("log.level")?.unwrap_or_else(|| "info".to_owned()),
@@ -273,17 +273,24 @@ impl Reader<'_> {
         Ok(format.unwrap_or(LogFormat::Text))
     }
 
-    fn smtp(&self) -> Result<BTreeMap<&'static str, Value>, ConfigError> {
-        let mut smtp = BTreeMap::new();
-        for key in ["smtp.host", "smtp.user", "smtp.password", "smtp.from"] {
-            if let Some(text) = self.text(key)? {
-                smtp.insert(key, Value::String(text));
-            }
-        }
-        if let Some(port) = self.count("smtp.port", 1, 65_535)? {
-            smtp.insert("smtp.port", Value::Integer(port as i64));
-        }
-        Ok(smtp)
+    /// Without any key of the section there are no mails; else host and sender must be said.
+    fn smtp(&self) -> Result<Option<gonets_mail::Settings>, ConfigError> {
+        let Some((first, origin)) = self.0.first_of("smtp") else { return Ok(None) };
+        let needed = |key: &str, value: Option<String>| {
+            value
+                .ok_or_else(|| wrong(first, origin, format!("without {key} no mail can be sent; say it too")))
+        };
+        Ok(Some(gonets_mail::Settings {
+            host: needed("smtp.host", self.text("smtp.host")?)?,
+            port: self.count("smtp.port", 1, 65_535)?.and_then(|port| u16::try_from(port).ok()),
+            security: self.parsed("smtp.security", "one of none, starttls, tls")?.unwrap_or_default(),
+            user: self.text("smtp.user")?,
+            password: self.text("smtp.password")?.map(gonets_mail::Password::new),
+            from: needed("smtp.from", self.text("smtp.from")?)?,
+            operator: self.text("smtp.operator")?,
+            language: self.parsed("smtp.language", "one of en, ru")?.unwrap_or_default(),
+            public_url: self.public_url()?,
+        }))
     }
 
     fn profiles(&self) -> Result<BTreeMap<String, ProfileSpec>, ConfigError> {

@@ -145,7 +145,6 @@ fn keys_with_nothing_behind_them_yet_are_refused_not_ignored() {
         ("[store]\nurl = \"postgres://localhost/gonets\"", "store.url"),
         ("[retention]\npayload = \"30d\"", "retention.payload"),
         ("[retention]\njournal = \"90d\"", "retention.journal"),
-        ("[smtp]\nhost = \"mail\"", "smtp.host"),
     ] {
         let error = load_error(text);
         assert!(error.starts_with(&format!("{key} is not supported yet: this version")), "{error}");
@@ -231,8 +230,30 @@ fn what_is_printed_is_read_back_the_same() {
 }
 
 #[test]
+fn mail_needs_a_host_and_a_sender_and_knows_its_words() {
+    for (text, sentence) in [
+        ("[smtp]\nhost = \"mail\"", "without smtp.from no mail can be sent"),
+        ("[smtp]\nfrom = \"a@example.com\"", "without smtp.host no mail can be sent"),
+        ("[smtp]\nhost = \"mail\"\nfrom = \"nobody\"", "\"nobody\" is not an address"),
+        (
+            "[smtp]\nhost = \"mail\"\nfrom = \"a@example.com\"\nsecurity = \"ssl\"",
+            "not one of none, starttls, tls",
+        ),
+        ("[smtp]\nhost = \"mail\"\nfrom = \"a@example.com\"\nlanguage = \"de\"", "not one of en, ru"),
+    ] {
+        let error = load_error(text);
+        assert!(error.contains(sentence), "{error}");
+    }
+    let file = "[smtp]\nhost = \"mail\"\nfrom = \"Gonets <a@example.com>\"\nlanguage = \"ru\"\nport = 2525";
+    let printed = to_toml(&with_file(file, &[], ConfigFlags::default()).unwrap()).unwrap();
+    for line in ["language = \"ru\"", "port = 2525", "security = \"starttls\""] {
+        assert!(printed.contains(line), "{printed}");
+    }
+}
+
+#[test]
 fn secrets_are_masked_in_what_is_printed() {
-    let file = "[store]\nurl = \"postgres://me:s3cret@db/g\"\n[smtp]\npassword = \"s3cret\"\nuser = \"me\"";
+    let file = "[store]\nurl = \"postgres://me:s3cret@db/g\"\n[smtp]\npassword = \"s3cret\"\nuser = \"me\"\nhost = \"mail\"\nfrom = \"a@example.com\"";
     let printed = to_toml(&with_file(file, &[], ConfigFlags::default()).unwrap()).unwrap();
     assert!(!printed.contains("s3cret"), "{printed}");
     assert!(printed.contains("password = \"***\"") && printed.contains("user = \"me\""), "{printed}");

@@ -58,6 +58,10 @@ impl StoreEngine for FailsToClose {
         self.0.last_ids()
     }
 
+    fn shift_due(&mut self, after: Timestamp, by: std::time::Duration) -> Result<(), Fatal> {
+        self.0.shift_due(after, by)
+    }
+
     fn tend(&mut self, now: Timestamp, load: Load) -> Result<Tended, Fatal> {
         self.0.tend(now, load)
     }

@@ -40,7 +40,9 @@ impl Words for English {
                 format!("{endpoint} has taken nothing{since} ({})", attempts(count))
             }
             NoticeKind::EndpointRecovered => format!("{endpoint} takes messages again"),
-            NoticeKind::EndpointDisabled => format!("{endpoint} was disabled: {}", why(facts.reason.as_deref())),
+            NoticeKind::EndpointDisabled => {
+                format!("{endpoint} was disabled: {}", why(facts.reason.as_deref()))
+            }
             NoticeKind::EndpointEnabled => format!("{endpoint} was enabled"),
             NoticeKind::AttemptExhausted => format!(
                 "{} to {endpoint} failed for good ({})",
@@ -77,7 +79,9 @@ impl Words for English {
             NoticeKind::MessageExpired | NoticeKind::AttemptExhausted => {
                 "What failed is kept and can be sent again once the endpoint works."
             }
-            NoticeKind::MessageExpiring => "Make the endpoint take them before that, or they are not sent by themselves any more.",
+            NoticeKind::MessageExpiring => {
+                "Make the endpoint take them before that, or they are not sent by themselves any more."
+            }
             NoticeKind::BreakerOpened | NoticeKind::EndpointFailing | NoticeKind::EndpointWarned => {
                 "Please see to the endpoint: it should answer 2xx within a few seconds. Nothing is lost meanwhile."
             }

@@ -55,7 +55,11 @@ fn a_flood_is_a_few_lines_and_the_worst_is_the_subject() {
     items.push(item(NoticeKind::EndpointDisabled, 501));
     let text = write(&digest(items), Language::English, None);
     assert_eq!(text.subject, "Shop: an endpoint was disabled");
-    assert!(text.body.contains("500 deliveries to https://shop.example/hooks failed for good"), "{}", text.body);
+    assert!(
+        text.body.contains("500 deliveries to https://shop.example/hooks failed for good"),
+        "{}",
+        text.body
+    );
     assert!(text.body.contains("was disabled: it took nothing for too long"), "{}", text.body);
     assert!(text.body.lines().count() < 20, "{}", text.body);
 }
@@ -72,7 +76,10 @@ fn names_begin_no_lines_of_their_own() {
 #[test]
 fn what_is_beyond_the_lines_is_counted() {
     let items = (0..60)
-        .map(|n| Item { endpoint: Some(format!("https://e{n}.example/")), ..item(NoticeKind::EndpointFailing, n) })
+        .map(|n| Item {
+            endpoint: Some(format!("https://e{n}.example/")),
+            ..item(NoticeKind::EndpointFailing, n)
+        })
         .collect();
     let mut mail = digest(items);
     mail.more = 5;
