@@ -137,6 +137,12 @@ impl Breaker {
         Some(probe)
     }
 
+    /// Whether a probe that ended at `at` still counts: no other was given out, and its lease had not
+    /// run out (R12). One that does not is judged as any other attempt.
+    pub fn awaits(&self, probe: Probe, at: Timestamp) -> bool {
+        matches!(self.phase, Phase::Probing { probe: current, lease_until } if current == probe && at <= lease_until)
+    }
+
     /// R10, R11: an attempt ended that was no probe.
     ///
     /// `started` and `at` are when it began and ended. Of one that was in flight when the breaker

@@ -11,6 +11,7 @@ use gonets_core::{
     gate::{GateChange, GateWrite, Scope},
     ids::{AppNo, EndpointNo, MessageId},
     limits,
+    outcome::{Outcome, Weight},
     profile::{BreakerRules, BreakerScope, Profile},
     time::Timestamp,
 };
@@ -27,6 +28,8 @@ pub(crate) struct Circuit {
     pub(crate) lanes: BTreeSet<EndpointNo>,
     /// The last probe, if it was answered but not taken (R13).
     pub(crate) last: Option<Probed>,
+    /// Unanswered attempts since the last success.
+    pub(crate) failures: u64,
     /// How what was held comes back.
     pub(crate) pace: Pace,
 }
@@ -59,6 +62,7 @@ impl Circuit {
             breaker,
             lanes: BTreeSet::new(),
             last: None,
+            failures: 0,
             pace: Pace::default(),
         })
     }
@@ -76,6 +80,15 @@ impl Circuit {
     /// R12: how long a probe is waited for.
     pub(crate) fn lease(&self) -> Duration {
         self.profile.timeout + limits::PROBE_LEASE_EXTRA
+    }
+
+    /// An attempt ended: for those who are told of the breaker.
+    pub(crate) fn count(&mut self, by_hand: bool, outcome: Outcome) {
+        match outcome.weight() {
+            Weight::Success => self.failures = 0,
+            Weight::Failed if !by_hand => self.failures += 1,
+            Weight::Failed | Weight::Reachable | Weight::NotCounted => {}
+        }
     }
 
     /// The breaker as it is to be kept now.

@@ -25,9 +25,23 @@ pub(crate) struct Lane {
     pub(crate) health: Health,
     /// The scope of the breaker in front of it.
     pub(crate) circuit: Option<Scope>,
+    /// An attempt of it was unanswered since it last took something: the breaker's probe is looked
+    /// for here first (R12).
+    pub(crate) failed: bool,
     /// Disabled by its owner or by Gonets; set here at once when an answer says so.
     pub(crate) disabled: bool,
     pub(crate) in_flight: u32,
+}
+
+/// What a new configuration means for a lane that was there.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Configured {
+    pub(crate) enabled: bool,
+    pub(crate) thawed: bool,
+    /// Its server is another.
+    pub(crate) moved: bool,
+    /// Its health held nothing before.
+    pub(crate) well: bool,
 }
 
 impl Lane {
@@ -41,6 +55,7 @@ impl Lane {
             throttle: kept.throttle.restored(now),
             health: kept.health,
             circuit: None,
+            failed: kept.health.first_failure.is_some(),
             disabled: config.disabled,
             in_flight: 0,
             pace,
@@ -48,19 +63,28 @@ impl Lane {
         }
     }
 
-    pub(crate) fn configure(&mut self, config: LaneConfig, now: Timestamp) {
+    /// What this lets go of or changes besides is said.
+    pub(crate) fn configure(&mut self, config: LaneConfig) -> Configured {
         self.cap.limit(config.concurrency);
         self.pace.configure(config.throttle_rate);
-        if self.disabled && !config.disabled {
-            // A new episode (R21), and what was held comes out gently (R19).
+        let configured = Configured {
+            enabled: self.disabled && !config.disabled,
+            thawed: self.config.frozen && !config.frozen,
+            moved: self.config.host != config.host,
+            well: self.health == Health::default(),
+        };
+        if configured.enabled {
+            // A new episode (R21).
             self.health = Health::default();
-            self.release(now);
+            self.failed = false;
         }
-        if self.config.frozen && !config.frozen {
-            self.release(now);
+        if self.config.ordered != config.ordered {
+            // What is in memory was read in another order.
+            self.window.ended();
         }
         self.disabled = config.disabled;
         self.config = config;
+        configured
     }
 
     pub(crate) fn arrived(&mut self, arrival: &Arrival, bound: usize, early: bool) {

@@ -45,7 +45,7 @@ use crate::{
     input::Input,
     lane::Lane,
     share::{Shares, Used},
-    slots::{Asker, Grant, Queue, Slots},
+    slots::{Asker, ByNo, Grant, Queue, Slots},
     timers::Timers,
     window::{Item, Turn},
 };
@@ -61,7 +61,7 @@ const IN_VAIN: u32 = 64;
 pub struct Shard {
     bounds: Bounds,
     lanes: BTreeMap<EndpointNo, Lane>,
-    circuits: HashMap<Scope, Circuit>,
+    circuits: ByNo<Scope, Circuit>,
     fleet: Fleet<HostNo>,
     suspects: Suspects,
     /// Endpoints whose deliveries landed before their configuration did.
@@ -83,7 +83,7 @@ impl Shard {
         Self {
             bounds,
             lanes: BTreeMap::new(),
-            circuits: HashMap::new(),
+            circuits: ByNo::default(),
             fleet: Fleet::default(),
             suspects: Suspects::default(),
             early: HashSet::new(),
@@ -157,13 +157,16 @@ impl Shard {
             Input::Backlog { endpoint, fresh, by_hand, next_due } => {
                 self.with_lane(now, endpoint, effects, |lane| lane.window.backlog(fresh, by_hand, next_due));
             }
-            Input::Gate { scope, gate } => drop(self.kept.insert(scope, gate)),
+            Input::Gate { scope, gate } => self.restore(now, scope, gate, effects),
             Input::Reset { scope } => self.reset(now, scope, effects),
             Input::Lifted { endpoint } => self.lift(now, endpoint, effects),
             Input::Ended { endpoint } => {
                 self.with_lane(now, endpoint, effects, |lane| lane.window.ended());
             }
-            Input::Drain => self.draining = true,
+            Input::Drain => {
+                self.draining = true;
+                self.clear_all_suspects(now, effects);
+            }
         }
     }
 

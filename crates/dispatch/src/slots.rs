@@ -21,7 +21,8 @@ use gonets_core::{
     limits,
 };
 
-use self::line::{ByNo, Line};
+pub(crate) use self::line::ByNo;
+use self::line::Line;
 use crate::{cap::Speed, config::HostNo, share::Used};
 
 /// A lane in line: its place first, so that sets are ordered by it.

@@ -19,6 +19,9 @@ use crate::{
 
 mod ordered;
 
+/// Due times of critical deliveries that are remembered; the rest come when there is room.
+const CRITICAL_DUES: usize = 64;
+
 /// A delivery ready to be tried: critical first, then by age (R15, R22).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Turn {
@@ -73,10 +76,14 @@ pub(crate) struct Window {
     hand_left: bool,
     /// When the first waiting row of the store that is not known is due.
     next_due: Option<Timestamp>,
-    /// When a critical one is due, as far as memory saw it go; it is read although memory is full.
-    critical_due: Option<Timestamp>,
+    /// Never-tried critical ones came while memory had no room for them.
+    critical_left: bool,
+    /// When critical ones are due, as far as memory saw them go; they are read although it is full.
+    critical_dues: BTreeSet<Timestamp>,
     /// In strict order (R24): the store has rows that are not known.
     order_left: bool,
+    /// In strict order: the head, as it was last read.
+    head: Option<MessageId>,
     /// In strict order: when the head, or something before it, is due.
     head_due: Option<Timestamp>,
     loading: Option<Loading>,
@@ -90,6 +97,8 @@ struct Loading {
     fresh_arrived: bool,
     hand_arrived: bool,
     due_arrived: Option<Timestamp>,
+    /// Memory has room for nothing else.
+    critical_only: bool,
     /// Rows were ended in the store meanwhile: what comes back is not to be trusted.
     void: bool,
 }
@@ -123,6 +132,7 @@ impl Window {
                 progress: Progress::default(),
             });
         } else {
+            self.critical_left |= arrival.critical;
             self.backlog(true, false, None);
         }
     }
@@ -135,15 +145,25 @@ impl Window {
         let room = self.ready.len() < bound / 4;
         let bound = u32::try_from(bound).unwrap_or(u32::MAX);
         let known = u32::try_from(self.known.len()).unwrap_or(u32::MAX / 2);
-        let is_due = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
-        let due = (is_due(self.next_due) && room) || is_due(self.critical_due);
+        // Nothing critical is in memory, but in the store: that is first among what is due (R22).
+        let urgent = self.ready.first().is_none_or(|turn| turn.later);
+        let is_due = |due: Option<&Timestamp>| due.is_some_and(|due| *due <= now);
+        let fresh = self.fresh_left && (room || (urgent && self.critical_left));
+        let due = (is_due(self.next_due.as_ref()) && room) || (urgent && is_due(self.critical_dues.first()));
         let wish = Wish {
-            fresh: if self.fresh_left && room { bound + known } else { 0 },
+            fresh: if fresh { bound + known } else { 0 },
             due: if due { bound + known } else { 0 },
             by_hand: self.wish_by_hand(bound),
             in_order: 0,
         };
-        self.begin(wish)
+        let wish = self.begin(wish)?;
+        if let Some(loading) = &mut self.loading {
+            loading.critical_only = !room;
+        }
+        if wish.fresh > 0 {
+            self.critical_left = false;
+        }
+        Some(wish)
     }
 
     fn wish_by_hand(&self, bound: u32) -> u32 {
@@ -179,15 +199,23 @@ impl Window {
         if wish.fresh > 0 {
             self.fresh_left = !window.fresh_end;
             for row in window.fresh {
-                self.offer(&loading, fresh(&row));
+                if row.critical || !loading.critical_only {
+                    self.offer(&loading, fresh(&row));
+                } else {
+                    self.fresh_left = true;
+                }
             }
         }
         self.fresh_left |= loading.fresh_arrived;
         if wish.due > 0 {
             self.next_due = window.next_due;
-            self.critical_due = self.critical_due.filter(|due| *due > now);
+            self.critical_dues.retain(|due| *due > now);
             for row in window.due {
-                self.offer(&loading, waiting(&row));
+                if row.critical || !loading.critical_only {
+                    self.offer(&loading, waiting(&row));
+                } else {
+                    self.next_due = earlier(self.next_due, Some(row.due));
+                }
             }
         }
         self.next_due = earlier(self.next_due, loading.due_arrived);
@@ -203,7 +231,9 @@ impl Window {
 
     /// The read failed: everything it was to answer is still open.
     pub(crate) fn not_loaded(&mut self) {
-        self.loading = None;
+        if self.loading.take().is_some_and(|loading| loading.wish.fresh > 0) {
+            self.critical_left = true;
+        }
     }
 
     /// The record of an attempt is durable; with `next_due` the delivery waits in the store.
@@ -211,13 +241,18 @@ impl Window {
         if let Some(loading) = &mut self.loading {
             loading.settled.insert(message);
         }
+        if next_due.is_none() && !by_hand && self.head == Some(message) {
+            self.head = None;
+        }
         if by_hand {
             self.by_hand.remove(&message);
             self.head_due = None;
             // A ladder's attempt of the same delivery was passed over meanwhile.
             self.backlog(true, false, Some(Timestamp::from_millis(0)));
-        } else if matches!(self.known.remove(&message), Some(Known::Busy { critical: true })) {
-            self.critical_due = earlier(self.critical_due, next_due);
+        } else if matches!(self.known.remove(&message), Some(Known::Busy { critical: true }))
+            && self.critical_dues.len() < CRITICAL_DUES
+        {
+            self.critical_dues.extend(next_due);
         }
         self.backlog(false, false, next_due);
     }
@@ -323,7 +358,7 @@ impl Window {
 
     /// When to look for a critical one.
     pub(crate) fn critical_due(&self) -> Option<Timestamp> {
-        self.critical_due
+        self.critical_dues.first().copied()
     }
 
     fn offer(&mut self, loading: &Loading, ready: Ready) {

@@ -1,8 +1,7 @@
 //! Lanes come, change and go, and with them the circuits that they belong to.
 
 use gonets_core::{
-    breaker::Change,
-    gate::{GateChange, GateWrite, Scope, Throttle},
+    gate::{Gate, GateChange, GateWrite, Scope, Throttle},
     ids::EndpointNo,
     time::Timestamp,
 };
@@ -12,26 +11,22 @@ use crate::{
     circuit::Circuit,
     config::LaneConfig,
     effect::{Effect, Keep},
-    lane::Lane,
+    lane::{Configured, Lane},
 };
 
 impl Shard {
     pub(super) fn configure(&mut self, now: Timestamp, config: LaneConfig, effects: &mut Vec<Effect>) {
         let endpoint = config.endpoint;
         let scope = Circuit::scope_of(&config);
-        let mut moved = false;
+        let mut configured = Configured::default();
         match self.lanes.get_mut(&endpoint) {
             Some(lane) => {
-                moved = lane.config.host != config.host;
-                lane.configure(config, now);
+                configured = lane.configure(config);
                 // It may stand in the line of its old host.
                 self.slots.forget(endpoint);
             }
             None => {
-                let kept = self.kept.remove(&Scope::Endpoint(endpoint)).unwrap_or_default();
-                if kept.breaker.is_some() {
-                    self.kept.insert(Scope::Endpoint(endpoint), kept);
-                }
+                let kept = self.kept.get(&Scope::Endpoint(endpoint)).copied().unwrap_or_default();
                 let mut lane = Lane::new(config, &kept, now);
                 if self.early.remove(&endpoint) {
                     lane.window.backlog(true, true, Some(now));
@@ -40,7 +35,10 @@ impl Shard {
             }
         }
         self.join(now, endpoint, scope, effects);
-        if moved && let Some(scope) = scope {
+        self.let_out(now, endpoint, configured, effects);
+        if configured.moved
+            && let Some(scope) = scope
+        {
             // Another URL may be another server (R17).
             self.reset_one(now, scope, effects);
         }
@@ -57,8 +55,19 @@ impl Shard {
     ) {
         let before = self.lanes.get(&endpoint).and_then(|lane| lane.circuit);
         if before != scope {
+            let was_quiet = before.is_none_or(|before| self.is_quiet(before));
             self.leave(endpoint, effects);
+            if let Some(lane) = self.lanes.get_mut(&endpoint).filter(|_| !was_quiet) {
+                // What the other breaker held comes out gently.
+                lane.release(now);
+            }
         }
+        self.join_circuit(now, endpoint, scope);
+        self.drop_kept(endpoint, effects);
+    }
+
+    /// The circuit comes into being with its first lane, as it was kept.
+    fn join_circuit(&mut self, now: Timestamp, endpoint: EndpointNo, scope: Option<Scope>) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
         lane.circuit = scope;
         let Some(scope) = scope else { return };
@@ -66,7 +75,7 @@ impl Shard {
         let circuit = match self.circuits.entry(scope) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                let state = kept.remove(&scope).and_then(|gate| gate.breaker);
+                let state = kept.get_mut(&scope).and_then(|gate| gate.breaker.take());
                 let Some(circuit) = Circuit::new(scope, &lane.config, Circuit::restored(state, now)) else {
                     return;
                 };
@@ -75,6 +84,72 @@ impl Shard {
         };
         circuit.configure(&lane.config.profile);
         circuit.lanes.insert(endpoint);
+    }
+
+    /// What was kept of a lane is taken up; a breaker of another scope than its profile's is no more.
+    fn drop_kept(&mut self, endpoint: EndpointNo, effects: &mut Vec<Effect>) {
+        if self.kept.is_empty() {
+            return;
+        }
+        let Some(lane) = self.lanes.get(&endpoint) else { return };
+        for scope in [Scope::Endpoint(endpoint), Scope::Application(lane.config.app)] {
+            let kept = self.kept.remove(&scope).and_then(|gate| gate.breaker);
+            if kept.is_some() {
+                keep(effects, GateWrite { scope, change: GateChange::Breaker(None) });
+            }
+        }
+    }
+
+    /// What was held while a lane was disabled or frozen comes out gently (R19, R28). An application's
+    /// lanes that share a breaker share a server: they thaw at one pace.
+    fn let_out(
+        &mut self,
+        now: Timestamp,
+        endpoint: EndpointNo,
+        configured: Configured,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
+        if configured.enabled && !configured.well {
+            keep(effects, lane.write(GateChange::Health(lane.health)));
+        }
+        let shared = lane.circuit.filter(|scope| matches!(scope, Scope::Application(_)));
+        match shared.and_then(|scope| self.circuits.get_mut(&scope)) {
+            Some(circuit) if configured.thawed => {
+                if !circuit.breaker.is_open() && !circuit.pace.is_releasing() {
+                    circuit.pace.release(now);
+                }
+            }
+            _ if configured.thawed => lane.release(now),
+            _ => {}
+        }
+        if configured.enabled {
+            lane.release(now);
+        }
+    }
+
+    /// A gate from before the start. Its lanes may be there already.
+    pub(super) fn restore(&mut self, now: Timestamp, scope: Scope, gate: Gate, effects: &mut Vec<Effect>) {
+        if let Scope::Endpoint(endpoint) = scope
+            && let Some(lane) = self.lanes.get_mut(&endpoint)
+        {
+            lane.throttle = gate.throttle.restored(now);
+            lane.health = gate.health;
+            lane.failed = gate.health.first_failure.is_some();
+        }
+        let lanes: Vec<_> = match self.circuits.get_mut(&scope) {
+            Some(circuit) => {
+                circuit.breaker = Circuit::restored(gate.breaker, now);
+                circuit.lanes.iter().copied().collect()
+            }
+            None => {
+                self.kept.insert(scope, gate);
+                return;
+            }
+        };
+        for endpoint in lanes {
+            self.pump(now, endpoint, effects);
+        }
     }
 
     /// Takes a lane out of its circuit; one without lanes is no more, and neither is its breaker.
@@ -123,7 +198,8 @@ impl Shard {
 
     fn reset_one(&mut self, now: Timestamp, scope: Scope, effects: &mut Vec<Effect>) {
         let Some(circuit) = self.circuits.get_mut(&scope) else { return };
-        if circuit.breaker.reset(&circuit.rules, now) != Change::Unchanged {
+        circuit.breaker.reset(&circuit.rules, now);
+        if circuit.breaker.is_open() {
             keep(effects, circuit.gate());
         }
         self.pump_circuit(now, scope, effects);

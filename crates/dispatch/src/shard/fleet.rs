@@ -1,7 +1,7 @@
 //! R27 for the lanes: failures that may be our own are put off, and while sending pauses only a canary
 //! goes out now and then. When it pauses and why is [`gonets_core::fleet`]'s.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use gonets_core::{
     fleet::{FleetChange, Reached, SUSPECT_FOR},
@@ -26,6 +26,7 @@ const PUT_OFF: usize = 4_096;
 pub(super) struct Suspects {
     /// In the order in which they ended.
     put_off: VecDeque<(Flight, Reply)>,
+    sends: HashSet<SendId>,
     /// The lane that was tried last while sending pauses.
     canary: Option<(HostNo, EndpointNo)>,
 }
@@ -38,7 +39,7 @@ impl Shard {
 
     /// Whether the judgement of an attempt is put off.
     pub fn is_put_off(&self, send: SendId) -> bool {
-        self.suspects.put_off.iter().any(|(_, reply)| reply.send == send)
+        self.suspects.sends.contains(&send)
     }
 
     /// Whether an end may be our own fault. What is to be judged now comes back; the rest is seen to.
@@ -52,7 +53,8 @@ impl Shard {
         let at = reply.finished.at;
         let is_suspect = reply.reached == Reached::No
             && flight.source != Source::Hand
-            && (self.fleet.is_paused() || self.fleet.is_suspect(flight.host, at));
+            && !reply.expired
+            && (self.fleet.is_paused() || (!self.draining && self.fleet.is_suspect(flight.host, at)));
         let change = self.fleet.on_result(flight.host, reply.reached, at);
         if reply.reached == Reached::Yes && change == FleetChange::Unchanged {
             self.clear_suspects(now, &flight, effects);
@@ -63,8 +65,7 @@ impl Shard {
             self.excuse(&flight, &reply, effects);
             None
         } else {
-            self.suspects.put_off.push_back((flight, reply));
-            if self.suspects.put_off.len() > PUT_OFF { self.suspects.put_off.pop_front() } else { None }
+            self.suspects.put_off(flight, reply)
         };
         match change {
             FleetChange::Unchanged => {}
@@ -76,13 +77,11 @@ impl Shard {
 
     /// An answer shows that our network works: whoever failed before that attempt began has failed.
     fn clear_suspects(&mut self, now: Timestamp, answered: &Flight, effects: &mut Vec<Effect>) {
-        while let Some((flight, reply)) = self.suspects.put_off.front() {
-            if reply.finished.at > answered.started || flight.host == answered.host {
-                break;
-            }
-            if let Some((flight, reply)) = self.suspects.put_off.pop_front() {
-                self.judge(now, &flight, &reply, effects);
-            }
+        let is_cleared = |(flight, reply): &(Flight, Reply)| {
+            reply.finished.at <= answered.started && flight.host != answered.host
+        };
+        while let Some((flight, reply)) = self.suspects.take_first(is_cleared) {
+            self.judge_late(now, flight, &reply, effects);
         }
     }
 
@@ -91,15 +90,26 @@ impl Shard {
         while let Some((_, reply)) = self.suspects.put_off.front()
             && reply.finished.at.saturating_add(SUSPECT_FOR) <= now
         {
-            if let Some((flight, reply)) = self.suspects.put_off.pop_front() {
-                self.judge(now, &flight, &reply, effects);
-            }
+            let Some((flight, reply)) = self.suspects.take_first(|_| true) else { return };
+            self.judge_late(now, flight, &reply, effects);
         }
+    }
+
+    /// Whoever is to end does not wait for what others come to.
+    pub(super) fn clear_all_suspects(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        while let Some((flight, reply)) = self.suspects.take_first(|_| true) {
+            self.judge_late(now, flight, &reply, effects);
+        }
+    }
+
+    fn judge_late(&mut self, now: Timestamp, flight: Flight, reply: &Reply, effects: &mut Vec<Effect>) {
+        let endpoint = flight.endpoint;
+        self.judge(now, flight, reply, effects);
+        self.pump(now, endpoint, effects);
     }
 
     pub(super) fn next_fleet_wake(&self) -> Option<Timestamp> {
         let suspect = self.suspects.put_off.front().map(|(_, reply)| reply.finished.at + SUSPECT_FOR);
-        // Without a lane to try there is nothing to wake for; what comes next tries again.
         let canary = self.fleet.canary_at().filter(|_| !self.draining);
         [suspect, canary].into_iter().flatten().min()
     }
@@ -122,7 +132,7 @@ impl Shard {
     }
 
     fn pause_sending(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
-        for (flight, reply) in std::mem::take(&mut self.suspects.put_off) {
+        for (flight, reply) in std::mem::take(&mut self.suspects).put_off {
             self.excuse(&flight, &reply, effects);
         }
         let facts = Facts { since: Some(at), ..Facts::default() };
@@ -154,6 +164,7 @@ impl Shard {
             .lanes
             .values()
             .filter(|lane| lane.may_start(self.bounds.window) && lane.window.first(None).is_some())
+            .filter(|lane| !self.is_open(lane.circuit))
             .map(|lane| (lane.config.host, lane.config.endpoint))
             .collect();
         lanes.sort();
@@ -169,6 +180,22 @@ impl Shard {
         if let (Some(turn), Some(grant)) = (turn, self.slot(endpoint, &mut None)) {
             self.start(now, endpoint, turn, grant, Purpose::Canary, effects);
         }
+    }
+}
+
+impl Suspects {
+    /// Puts a judgement off; the oldest comes back when there are too many.
+    fn put_off(&mut self, flight: Flight, reply: Reply) -> Option<(Flight, Reply)> {
+        self.sends.insert(reply.send);
+        self.put_off.push_back((flight, reply));
+        if self.put_off.len() > PUT_OFF { self.take_first(|_| true) } else { None }
+    }
+
+    fn take_first(&mut self, mut is_meant: impl FnMut(&(Flight, Reply)) -> bool) -> Option<(Flight, Reply)> {
+        let place = self.put_off.iter().position(&mut is_meant)?;
+        let taken = self.put_off.remove(place)?;
+        self.sends.remove(&taken.1.send);
+        Some(taken)
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) fn learn(lane: &mut Lane, reply: &Reply, record: &mut Record) {
 
 /// The breaker opened over this endpoint's failures.
 pub(super) fn breaker_opened(lane: &mut Lane, outcome: Outcome, at: Timestamp, record: &mut Record) {
-    if lane.health.first_failure.is_none() {
+    if !lane.failed {
         return;
     }
     let before = lane.health;

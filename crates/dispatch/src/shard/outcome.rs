@@ -5,7 +5,7 @@ use gonets_core::{
     breaker::Change,
     decide::{Facts, INTERRUPTED_MAX, Next, after_attempt, after_probe},
     gate::{GateChange, Scope, Throttle},
-    outcome::Outcome,
+    outcome::{Outcome, Weight},
     retry_after::throttle_pause,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -25,24 +25,32 @@ impl Shard {
     pub(super) fn replied(&mut self, now: Timestamp, reply: Reply, effects: &mut Vec<Effect>) {
         let Some(flight) = self.flights.end(reply.send) else { return };
         self.settle_slot(&flight, &reply);
-        let Some((flight, reply)) = self.suspect_ourselves(now, flight, reply, effects) else { return };
-        self.judge(now, &flight, &reply, effects);
+        let (endpoint, host) = (flight.endpoint, flight.host);
+        if let Some((flight, reply)) = self.suspect_ourselves(now, flight, reply, effects) {
+            self.judge(now, flight, &reply, effects);
+        }
+        // The lane goes on, and whoever waited for the slot.
+        self.pump(now, endpoint, effects);
+        self.serve_line(now, Queue::Host(host), effects);
+        self.serve_line(now, Queue::Global, effects);
     }
 
-    /// Decides by the rules, records it, and gives the slot on.
+    /// Decides by the rules and records it.
     pub(super) fn judge(
         &mut self,
         now: Timestamp,
-        flight: &Flight,
+        mut flight: Flight,
         reply: &Reply,
         effects: &mut Vec<Effect>,
     ) {
+        self.see_lease(&mut flight, reply);
+        let flight = &flight;
         let mut record = self.decide(flight, reply);
         if let Some(lane) = self.lanes.get_mut(&flight.endpoint) {
             if let Some(again) = interrupted_by_hand(flight, reply) {
                 // Nothing came of it, so nothing is recorded: the row of the retry stays.
                 lane.window.by_hand_again(again);
-                return self.go_on(now, flight, effects);
+                return;
             }
             settle_lane(lane, flight, reply, &mut record);
             health::learn(lane, reply, &mut record);
@@ -53,7 +61,16 @@ impl Shard {
         if let Some(scope) = closed {
             self.release(now, scope, effects);
         }
-        self.go_on(now, flight, effects);
+    }
+
+    /// A probe whose lease ran out is an attempt like any other (R12).
+    fn see_lease(&self, flight: &mut Flight, reply: &Reply) {
+        if let Purpose::Probe(scope, probe) = flight.purpose {
+            let circuit = self.circuits.get(&scope);
+            if !circuit.is_some_and(|circuit| circuit.breaker.awaits(probe, reply.finished.at)) {
+                flight.purpose = Purpose::Ordinary;
+            }
+        }
     }
 
     fn decide(&mut self, flight: &Flight, reply: &Reply) -> Record {
@@ -113,18 +130,17 @@ impl Shard {
                 reply.finished.retry_after
             };
             let change = circuit.breaker.on_probe(&circuit.rules, probe, at, outcome, at_least);
-            if change != Change::Unchanged {
-                let answered = matches!(outcome, Outcome::Refused | Outcome::Gone | Outcome::Misdirected);
-                circuit.last = answered.then_some(Probed {
-                    endpoint: flight.endpoint,
-                    message: flight.message,
-                    kind: flight.kind,
-                });
+            let answered = matches!(outcome, Outcome::Refused | Outcome::Gone | Outcome::Misdirected);
+            let probed = Probed { endpoint: flight.endpoint, message: flight.message, kind: flight.kind };
+            // One that said nothing of the server is no probe to differ from.
+            if !matches!(outcome, Outcome::Blocked | Outcome::Interrupted) {
+                circuit.last = answered.then_some(probed);
             }
             change
         } else {
             circuit.breaker.on_attempt(&circuit.rules, flight.started, at, outcome)
         };
+        circuit.count(flight.source == Source::Hand, outcome);
         if flight.source != Source::Hand {
             circuit.pace.on_reply(
                 outcome == Outcome::Delivered,
@@ -169,13 +185,6 @@ impl Shard {
         // It may stand in line as what it was before this answer.
         self.slots.forget(flight.endpoint);
     }
-
-    /// The lane goes on, and whoever waited for the slot.
-    pub(super) fn go_on(&mut self, now: Timestamp, flight: &Flight, effects: &mut Vec<Effect>) {
-        self.pump(now, flight.endpoint, effects);
-        self.serve_line(now, Queue::Host(flight.host), effects);
-        self.serve_line(now, Queue::Global, effects);
-    }
 }
 
 /// The record of an attempt before anything is decided.
@@ -212,6 +221,11 @@ fn interrupted_by_hand(flight: &Flight, reply: &Reply) -> Option<HandItem> {
 fn settle_lane(lane: &mut Lane, flight: &Flight, reply: &Reply, record: &mut Record) {
     let outcome = reply.finished.outcome;
     let delivered = outcome == Outcome::Delivered;
+    match outcome.weight() {
+        Weight::Success => lane.failed = false,
+        Weight::Failed if flight.source != Source::Hand => lane.failed = true,
+        Weight::Failed | Weight::Reachable | Weight::NotCounted => {}
+    }
     lane.cap.on_reply(reply.took, reply.timed_out, delivered);
     lane.pace.on_reply(delivered, matches!(outcome, Outcome::Unavailable | Outcome::Throttled));
     if flight.source == Source::Hand {

@@ -2,7 +2,7 @@
 
 use gonets_core::{breaker::ProbeCandidate, gate::Scope, ids::EndpointNo, time::Timestamp};
 
-use super::Shard;
+use super::{Shard, read_ahead};
 use crate::{
     effect::{Effect, Keep},
     flight::Purpose,
@@ -22,6 +22,11 @@ impl Shard {
         self.circuits.get(&scope).is_none_or(|circuit| circuit.is_quiet())
     }
 
+    /// Whether a breaker holds the lanes of a circuit.
+    pub(super) fn is_open(&self, scope: Option<Scope>) -> bool {
+        scope.and_then(|scope| self.circuits.get(&scope)).is_some_and(|circuit| circuit.breaker.is_open())
+    }
+
     /// Starts what a circuit may start: its probe, or what it lets go.
     pub(super) fn pump_circuit(&mut self, now: Timestamp, scope: Scope, effects: &mut Vec<Effect>) {
         if self.draining || self.fleet.is_paused() {
@@ -38,7 +43,7 @@ impl Shard {
     /// Sends the probe, if there is one to send. True if someone else has to be looked for: the best
     /// one stands in a line for slots now, and is passed over.
     fn try_probe(&mut self, now: Timestamp, scope: Scope, effects: &mut Vec<Effect>) -> bool {
-        let Some(best) = self.best_probe(now, scope) else { return false };
+        let Some(best) = self.best_probe(now, scope, effects) else { return false };
         let Some(grant) = self.slot(best.endpoint, &mut None) else { return true };
         let Some(circuit) = self.circuits.get_mut(&scope) else { return false };
         let lease = circuit.lease();
@@ -52,7 +57,7 @@ impl Shard {
     }
 
     /// The best delivery that is due; `None` also while a lane is read that might have a better one.
-    fn best_probe(&mut self, now: Timestamp, scope: Scope) -> Option<Best> {
+    fn best_probe(&mut self, now: Timestamp, scope: Scope, effects: &mut Vec<Effect>) -> Option<Best> {
         let lanes: Vec<EndpointNo> = self.circuits.get(&scope)?.lanes.iter().copied().collect();
         let mut best: Option<Best> = None;
         for endpoint in lanes {
@@ -64,6 +69,8 @@ impl Shard {
             if !lane.may_start(self.bounds.window) {
                 continue;
             }
+            // What became due at this very instant is a candidate too.
+            read_ahead(lane, now, self.bounds.window, effects);
             if lane.window.is_loading() {
                 return None;
             }
@@ -72,7 +79,7 @@ impl Shard {
                 continue;
             }
             let circuit = self.circuits.get(&scope)?;
-            let endpoint_failed = lane.health.first_failure.is_some();
+            let endpoint_failed = lane.failed;
             let of_lane = lane.window.candidates().map(|(turn, kind, outage)| Best {
                 rank: ProbeCandidate {
                     endpoint_failed,

@@ -79,7 +79,12 @@ impl Shard {
             },
             message: None,
         };
-        let facts = Facts { until, outcome: Some(outcome.name().to_owned()), ..Facts::default() };
+        let facts = Facts {
+            until,
+            count: (circuit.failures > 0).then_some(circuit.failures),
+            outcome: Some(outcome.name().to_owned()),
+            ..Facts::default()
+        };
         record.notices.push(Notice::new(kind, about, at).with(facts));
     }
 }

@@ -67,11 +67,11 @@ impl Line {
 
 /// A map by one of our own small numbers. Nobody outside chooses them, so they need no hash that
 /// withstands chosen keys, and every arrival looks some of them up.
-pub(super) type ByNo<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+pub(crate) type ByNo<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// One multiplication: spreads consecutive numbers over all the bits.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct NumberHasher(u64);
+pub(crate) struct NumberHasher(u64);
 
 impl NumberHasher {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;

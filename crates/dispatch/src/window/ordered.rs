@@ -54,7 +54,9 @@ impl Window {
         let mut rows = window.in_order.iter().filter(|row| !loading.settled.contains(&message(row)));
         self.head_due = None;
         self.order_left = true;
-        match rows.next() {
+        let head = rows.next();
+        self.head = head.map(message);
+        match head {
             Some(OrderedItem::Waiting(row)) if row.due > now => self.head_due = Some(row.due),
             Some(OrderedItem::Fresh(row)) => self.offer(loading, fresh(row)),
             Some(OrderedItem::Waiting(row)) => self.offer(loading, waiting(row)),
@@ -75,7 +77,9 @@ impl Window {
 
     /// Whether a delivery waits behind another one.
     pub(crate) fn is_behind(&self, other: MessageId) -> bool {
-        !self.known.is_empty() && !self.known.contains_key(&other)
+        let is_known = self.known.contains_key(&other);
+        let is_head = self.known.is_empty() && self.head.is_none_or(|head| head == other);
+        !is_known && !is_head
     }
 }
 

@@ -1,0 +1,12 @@
+//! What several deliveries do together: breakers, releases, throttles, health, our own network (R8 to
+//! R28), with the production machine in virtual time.
+
+mod breaker;
+mod fleet;
+mod gone;
+mod health;
+mod order;
+mod release;
+mod throttle;
+mod windows;
+mod world;

@@ -1,0 +1,389 @@
+//! The machine with a store in memory, peers that answer as they are told, and a time of its own.
+//!
+//! Commits and reads take no time unless a test says so; what is kept is kept as the engine would.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use gonets_core::{
+    decide::Finished,
+    fleet::Reached,
+    gate::{Gate, GateWrite, Scope},
+    ids::{AppNo, EndpointNo, EnvironmentNo, MessageId},
+    notice::{Notice, NoticeKind},
+    outcome::Outcome,
+    profile::Profile,
+    progress::Progress,
+    time::Timestamp,
+};
+use gonets_dispatch::{
+    config::{Bounds, HostNo, LaneConfig},
+    effect::{Effect, Load, Record, Send, SendId, Source, Then},
+    input::{Arrival, DueItem, FreshItem, HandItem, Input, OrderedItem, Reply, Window},
+    shard::Shard,
+};
+
+pub const BEGIN: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+pub const ENVIRONMENT: EnvironmentNo = EnvironmentNo(1);
+
+/// What a peer does with an attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    pub outcome: Outcome,
+    pub retry_after: Option<Duration>,
+    pub took: Duration,
+    pub reached: Reached,
+}
+
+impl Answer {
+    /// After 20 ms.
+    pub fn of(outcome: Outcome) -> Self {
+        let reached = match outcome {
+            Outcome::Blocked | Outcome::Interrupted => Reached::Unknown,
+            _ => Reached::Yes,
+        };
+        Self { outcome, retry_after: None, took: Duration::from_millis(20), reached }
+    }
+
+    pub fn unreached() -> Self {
+        Self { reached: Reached::No, ..Self::of(Outcome::Unavailable) }
+    }
+
+    pub fn asking(self, retry_after: Duration) -> Self {
+        Self { retry_after: Some(retry_after), ..self }
+    }
+
+    pub fn after(self, took: Duration) -> Self {
+        Self { took, ..self }
+    }
+}
+
+pub type Peer = Box<dyn FnMut(&Send, Timestamp) -> Answer>;
+
+/// A delivery as the store has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub critical: bool,
+    pub kind: u32,
+    pub accepted: Timestamp,
+    /// `None`: never tried.
+    pub due: Option<Timestamp>,
+    pub progress: Progress,
+}
+
+#[derive(Default)]
+pub struct Stored {
+    pub waiting: BTreeMap<MessageId, Row>,
+    pub by_hand: BTreeSet<MessageId>,
+    pub ended: BTreeMap<MessageId, (Then, Row, Timestamp)>,
+}
+
+/// An attempt that was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    pub at: Timestamp,
+    pub send: Send,
+}
+
+pub struct World {
+    pub shard: Shard,
+    pub now: Timestamp,
+    pub peer: Peer,
+    pub made: Vec<Made>,
+    pub records: Vec<(Timestamp, Record)>,
+    pub notices: Vec<Notice>,
+    pub gates: HashMap<Scope, Gate>,
+    pub writes: Vec<(Timestamp, GateWrite)>,
+    pub stored: BTreeMap<EndpointNo, Stored>,
+    pub lanes: BTreeMap<EndpointNo, LaneConfig>,
+    answers: BTreeMap<(Timestamp, SendId), (Send, Answer)>,
+    bounds: Bounds,
+    last_message: u64,
+}
+
+impl World {
+    pub fn new(peer: impl FnMut(&Send, Timestamp) -> Answer + 'static) -> Self {
+        Self::with_bounds(Bounds::default(), peer)
+    }
+
+    pub fn with_bounds(bounds: Bounds, peer: impl FnMut(&Send, Timestamp) -> Answer + 'static) -> Self {
+        Self {
+            shard: Shard::new(bounds, 7),
+            now: BEGIN,
+            peer: Box::new(peer),
+            made: Vec::new(),
+            records: Vec::new(),
+            notices: Vec::new(),
+            gates: HashMap::new(),
+            writes: Vec::new(),
+            stored: BTreeMap::new(),
+            lanes: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            bounds,
+            last_message: 0,
+        }
+    }
+
+    /// An endpoint at a host of its own number.
+    pub fn endpoint(&mut self, endpoint: u32, app: u32, profile: &Arc<Profile>) {
+        let config = LaneConfig {
+            endpoint: EndpointNo(endpoint),
+            app: AppNo(app),
+            environment: ENVIRONMENT,
+            host: HostNo(endpoint),
+            profile: Arc::clone(profile),
+            concurrency: 32,
+            throttle_rate: None,
+            disabled: false,
+            frozen: false,
+            ordered: false,
+        };
+        self.configure(config);
+    }
+
+    pub fn configure(&mut self, config: LaneConfig) {
+        self.stored.entry(config.endpoint).or_default();
+        self.lanes.insert(config.endpoint, config.clone());
+        self.step(vec![Input::Lane(config)]);
+    }
+
+    pub fn change(&mut self, endpoint: u32, change: impl FnOnce(&mut LaneConfig)) {
+        let mut config = self.lanes[&EndpointNo(endpoint)].clone();
+        change(&mut config);
+        self.configure(config);
+    }
+
+    pub fn post(&mut self, endpoint: u32, critical: bool) -> MessageId {
+        self.post_kind(endpoint, critical, 1)
+    }
+
+    pub fn post_kind(&mut self, endpoint: u32, critical: bool, kind: u32) -> MessageId {
+        self.last_message = (self.last_message + 1).max(MessageId::first_at(self.now).0);
+        let (endpoint, message) = (EndpointNo(endpoint), MessageId(self.last_message));
+        let row = Row { critical, kind, accepted: self.now, due: None, progress: Progress::default() };
+        self.stored.entry(endpoint).or_default().waiting.insert(message, row);
+        self.step(vec![Input::Arrived(Arrival { endpoint, message, critical, kind, due: None })]);
+        message
+    }
+
+    pub fn retry_by_hand(&mut self, endpoint: u32, message: MessageId) {
+        let endpoint = EndpointNo(endpoint);
+        self.stored.entry(endpoint).or_default().by_hand.insert(message);
+        self.step(vec![Input::Backlog { endpoint, fresh: false, by_hand: true, next_due: None }]);
+    }
+
+    /// The process dies and starts again after `down`: what is not in the store is lost.
+    pub fn restart(&mut self, down: Duration) {
+        self.answers.clear();
+        self.now = self.now + down;
+        self.shard = Shard::new(self.bounds, 8);
+        let mut inputs: Vec<_> =
+            self.gates.iter().map(|(scope, gate)| Input::Gate { scope: *scope, gate: *gate }).collect();
+        inputs.extend(self.lanes.values().cloned().map(Input::Lane));
+        for (endpoint, stored) in &self.stored {
+            inputs.push(Input::Backlog {
+                endpoint: *endpoint,
+                fresh: stored.waiting.values().any(|row| row.due.is_none()),
+                by_hand: !stored.by_hand.is_empty(),
+                next_due: stored.waiting.values().filter_map(|row| row.due).min(),
+            });
+        }
+        self.step(inputs);
+    }
+
+    pub fn step(&mut self, inputs: Vec<Input>) {
+        let mut inputs: VecDeque<_> = inputs.into();
+        loop {
+            let mut effects = Vec::new();
+            self.shard.step(self.now, inputs.drain(..), &mut effects);
+            for effect in effects {
+                inputs.extend(self.carry_out(effect));
+            }
+            if inputs.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) -> Option<Input> {
+        match effect {
+            Effect::Send(send) => {
+                self.made.push(Made { at: self.now, send });
+                let answer = (self.peer)(&send, self.now);
+                self.answers.insert((self.now + answer.took, send.id), (send, answer));
+                None
+            }
+            Effect::Keep(keep) => {
+                self.keep(&keep.gates, keep.notices);
+                None
+            }
+            Effect::Record(record) => {
+                self.keep(&record.gates, record.notices.clone());
+                let durable = self.record(&record);
+                self.records.push((self.now, record));
+                Some(durable)
+            }
+            Effect::Load(load) => Some(Input::Loaded { endpoint: load.endpoint, window: self.window(load) }),
+        }
+    }
+
+    fn keep(&mut self, gates: &[GateWrite], notices: Vec<Notice>) {
+        for write in gates {
+            self.gates.entry(write.scope).or_default().apply(write.change);
+            self.writes.push((self.now, *write));
+        }
+        self.notices.extend(notices);
+    }
+
+    fn record(&mut self, record: &Record) -> Input {
+        let stored = self.stored.entry(record.endpoint).or_default();
+        let by_hand = record.source == Source::Hand;
+        if by_hand {
+            assert!(stored.by_hand.remove(&record.message), "a retry by hand is recorded once");
+        }
+        let mut next_due = None;
+        match record.then {
+            Then::Untouched => {}
+            Then::Again { due, .. } => {
+                let row = stored.waiting.get_mut(&record.message).expect("it waits");
+                row.due = Some(due);
+                row.progress = record.progress;
+                next_due = Some(due);
+            }
+            Then::Delivered | Then::Failed(_) => {
+                if let Some(mut row) = stored.waiting.remove(&record.message) {
+                    row.progress = record.progress;
+                    stored.ended.insert(record.message, (record.then, row, self.now));
+                }
+            }
+        }
+        Input::Durable { endpoint: record.endpoint, message: record.message, by_hand, next_due }
+    }
+
+    fn window(&self, load: Load) -> Window {
+        let stored = &self.stored[&load.endpoint];
+        let mut fresh: Vec<_> = stored.waiting.iter().filter(|(_, row)| row.due.is_none()).collect();
+        fresh.sort_by_key(|(message, row)| (!row.critical, **message));
+        let mut due: Vec<_> =
+            stored.waiting.iter().filter_map(|(message, row)| Some((row.due?, *message, row))).collect();
+        let later = due.iter().filter(|(due, ..)| *due > load.now).map(|(due, ..)| *due).min();
+        due.retain(|(due, ..)| *due <= load.now);
+        due.sort_by_key(|(due, message, row)| (!row.critical, *due, *message));
+        let rest = due.get(load.due as usize).map(|(due, ..)| *due);
+        let mut ordered: Vec<_> = stored.waiting.iter().collect();
+        ordered.truncate(load.in_order as usize);
+        Window {
+            fresh_end: fresh.len() < load.fresh as usize,
+            fresh: fresh
+                .into_iter()
+                .take(load.fresh as usize)
+                .map(|(message, row)| FreshItem { message: *message, critical: row.critical, kind: row.kind })
+                .collect(),
+            next_due: if load.in_order > 0 { None } else { [rest, later].into_iter().flatten().min() },
+            due: due
+                .into_iter()
+                .take(load.due as usize)
+                .map(|(_, message, row)| due_item(message, row))
+                .collect(),
+            hand_end: stored.by_hand.len() < load.by_hand as usize,
+            by_hand: stored
+                .by_hand
+                .iter()
+                .take(load.by_hand as usize)
+                .map(|message| HandItem {
+                    message: *message,
+                    critical: false,
+                    kind: 1,
+                    attempts: 1,
+                    interrupted: 0,
+                })
+                .collect(),
+            order_end: ordered.len() < load.in_order as usize,
+            in_order: ordered
+                .into_iter()
+                .map(|(message, row)| match row.due {
+                    None => OrderedItem::Fresh(FreshItem {
+                        message: *message,
+                        critical: row.critical,
+                        kind: row.kind,
+                    }),
+                    Some(_) => OrderedItem::Waiting(due_item(*message, row)),
+                })
+                .collect(),
+        }
+    }
+
+    /// Lets `time` pass; answers come in their order.
+    pub fn pass(&mut self, time: Duration) {
+        let until = self.now + time;
+        let mut at_once = 0;
+        loop {
+            let answer = self.answers.first_key_value().map(|((at, _), _)| *at);
+            let next = [answer, self.shard.next_wake()].into_iter().flatten().min().filter(|at| *at <= until);
+            let Some(next) = next else { break };
+            at_once = if next <= self.now { at_once + 1 } else { 0 };
+            assert!(at_once < 100_000, "the machine wakes for nothing");
+            self.now = self.now.max(next);
+            match self.answers.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                Some(entry) => {
+                    let ((at, _), (send, answer)) = entry.remove_entry();
+                    self.answer(at, send, answer);
+                }
+                None => self.step(Vec::new()),
+            }
+        }
+        self.now = until;
+    }
+
+    fn answer(&mut self, at: Timestamp, send: Send, answer: Answer) {
+        let ages_from = self.stored[&send.endpoint].waiting.get(&send.message).map_or(at, |row| row.accepted);
+        self.step(vec![Input::Replied(Reply {
+            send: send.id,
+            finished: Finished { outcome: answer.outcome, retry_after: answer.retry_after, at },
+            took: answer.took,
+            timed_out: false,
+            reached: answer.reached,
+            ages_from,
+            expired: false,
+        })]);
+    }
+
+    /// Attempts made from `from` on, and before `to`, since the beginning.
+    pub fn made_between(&self, from: Duration, to: Duration) -> Vec<Made> {
+        self.made.iter().filter(|made| made.at >= BEGIN + from && made.at < BEGIN + to).copied().collect()
+    }
+
+    pub fn count(&self, kind: NoticeKind) -> usize {
+        self.notices.iter().filter(|notice| notice.kind == kind).count()
+    }
+
+    pub fn since_begin(&self) -> Duration {
+        self.now.since(BEGIN)
+    }
+
+    pub fn gate(&self, scope: Scope) -> Gate {
+        self.gates.get(&scope).copied().unwrap_or_default()
+    }
+}
+
+fn due_item(message: MessageId, row: &Row) -> DueItem {
+    DueItem {
+        message,
+        critical: row.critical,
+        kind: row.kind,
+        due: row.due.expect("it was tried"),
+        progress: row.progress,
+    }
+}
+
+pub const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// Answers with one outcome until `until` since the beginning, then with another.
+pub fn turning(first: Answer, until: Duration, then: Answer) -> impl FnMut(&Send, Timestamp) -> Answer {
+    move |_, now| if now < BEGIN + until { first } else { then }
+}
