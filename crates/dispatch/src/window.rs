@@ -198,6 +198,7 @@ impl Window {
         }
         if wish.fresh > 0 {
             self.fresh_left = !window.fresh_end;
+            self.critical_left |= self.fresh_left && window.fresh.last().is_some_and(|row| row.critical);
             for row in window.fresh {
                 if row.critical || !loading.critical_only {
                     self.offer(&loading, fresh(&row));

@@ -19,7 +19,8 @@ fn r22_a_critical_message_does_not_wait_behind_a_full_window() {
         world.pass(secs(10));
     }
     let next: Vec<_> = world.made[before..before + 400].iter().map(|made| made.send.message).collect();
-    assert!(next == critical, "something else went before");
+    let odd = next.iter().zip(&critical).position(|(one, other)| one != other);
+    assert_eq!(odd, None, "something else went before");
 }
 
 #[test]
@@ -60,5 +61,6 @@ fn r23_a_backlog_that_is_held_leaves_memory_bounded_and_comes_out_whole() {
     assert_eq!(world.made.len(), 3_000);
     let critical = 3_000 / 7 + 1;
     let first: Vec<_> = world.made[..critical].iter().map(|made| made.send.message).collect();
-    assert!(first.is_sorted());
+    let odd = first.windows(2).position(|pair| pair[0] > pair[1]);
+    assert_eq!(odd, None);
 }
