@@ -7,13 +7,12 @@ use http::{Method, StatusCode, Uri};
 use crate::error;
 
 /// Beginnings of paths of the SDKs, and what is missing there.
-const FAMILIES: [(&str, &str); 15] = [
+const FAMILIES: [(&str, &str); 14] = [
     ("/stream", "event streams"),
     ("/ingest", "ingestion of incoming webhooks"),
     ("/connector", "connectors"),
     ("/stats", "usage statistics"),
     ("/auth", "portal access through this operation"),
-    ("/operational-webhook", "operational webhook endpoints"),
     ("/background-task", "background tasks"),
     ("/environment/", "export and import of environments"),
     ("/event-type/import", "import of event types"),

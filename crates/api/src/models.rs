@@ -5,12 +5,16 @@
 
 pub mod application;
 pub mod attempt;
+pub mod balance;
+pub mod breaker;
+pub mod delivery;
 pub mod endpoint;
 pub mod environment;
 pub mod event_type;
 pub mod key;
 pub mod message;
 pub mod page;
+pub mod profile;
 
 use gonets_service::Problem;
 

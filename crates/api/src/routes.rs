@@ -2,6 +2,9 @@
 
 mod application;
 mod attempt;
+mod balance;
+mod breaker;
+mod delivery;
 pub mod description;
 mod endpoint;
 mod endpoint_headers;
@@ -9,9 +12,13 @@ mod endpoint_secret;
 mod endpoint_test;
 mod environment;
 mod event_type;
+mod freeze;
 mod health;
 mod key;
 mod message;
+mod operational;
+mod operational_details;
+mod profile;
 
 use std::sync::Arc;
 
@@ -37,6 +44,27 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(attempt::of_message))
         .routes(routes!(attempt::get))
         .routes(routes!(attempt::resend))
+        .routes(routes!(delivery::get))
+        .routes(routes!(delivery::retry))
+        .routes(routes!(delivery::explain))
+        .routes(routes!(breaker::get))
+        .routes(routes!(breaker::reset))
+        .routes(routes!(breaker::lift))
+        .routes(routes!(freeze::freeze_application, freeze::thaw_application))
+        .routes(routes!(freeze::freeze_environment, freeze::thaw_environment))
+        .routes(routes!(freeze::freeze_everything, freeze::thaw_everything))
+        .routes(routes!(balance::get))
+        .routes(routes!(profile::list))
+        .routes(routes!(profile::get))
+        .routes(routes!(operational::list, operational::create))
+        .routes(routes!(operational::get, operational::put, operational::patch, operational::delete))
+        .routes(routes!(operational_details::secret))
+        .routes(routes!(operational_details::rotate))
+        .routes(routes!(
+            operational_details::headers,
+            operational_details::put_headers,
+            operational_details::patch_headers
+        ))
         .routes(routes!(event_type::list, event_type::create))
         .routes(routes!(event_type::get, event_type::put, event_type::patch, event_type::delete))
         .routes(routes!(key::list, key::create))

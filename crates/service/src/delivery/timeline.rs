@@ -104,13 +104,16 @@ pub(super) fn held(held: Held, since: Option<Timestamp>, now: Timestamp) -> Even
 pub(super) fn ended(record: &DeliveryRecord, attempts: &[Attempt]) -> Option<Event> {
     let DeliveryState::Settled { state, reason, at, .. } = record.state else { return None };
     let state = standing::ended(state);
-    let text = match state {
-        State::Delivered => match attempts.iter().rev().find(|attempt| attempt.is_success()) {
-            Some(attempt) => format!("delivered by attempt {}", attempt.number),
-            None => "delivered".to_owned(),
-        },
+    let by = attempts.iter().rev().find(|attempt| match state {
+        State::Delivered => attempt.is_success(),
+        _ => !attempt.by_hand,
+    });
+    let text = match (state, by) {
+        (State::Delivered, Some(attempt)) => format!("delivered by attempt {}", attempt.number),
         _ => ending(state, reason),
     };
+    // Attempts show the wall clock, ends the one that pauses are measured with: they may differ a little.
+    let at = by.map_or(at, |attempt| at.max(ended_at(attempt)));
     Some(Event { at, text, what: What::Ended(state) })
 }
 
