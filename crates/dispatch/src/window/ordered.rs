@@ -17,7 +17,9 @@ const HEAD: u32 = 4;
 
 impl Window {
     pub(crate) fn arrived_in_order(&mut self, arrival: &Arrival) {
-        let is_alone = self.known.is_empty() && self.loading.is_none() && !self.order_left;
+        // One that is tried by hand may be the head.
+        let is_idle = self.known.is_empty() && self.by_hand.is_empty();
+        let is_alone = is_idle && self.loading.is_none() && !self.order_left;
         if is_alone && arrival.due.is_none() {
             self.make_ready(Ready {
                 source: Source::Fresh,

@@ -76,8 +76,7 @@ fn r21_health_survives_a_restart_and_a_notice_is_not_told_twice() {
 fn r21_enabling_begins_a_new_episode() {
     let mut world = failing(DAY * 100, 24 * 5 + 2);
     assert_eq!(world.count(NoticeKind::EndpointDisabled), 1);
-    world.change(1, |config| config.disabled = true);
-    world.change(1, |config| config.disabled = false);
+    world.enable(1);
     assert_eq!(world.gate(ENDPOINT).health, Health::default(), "and it is kept");
 }
 

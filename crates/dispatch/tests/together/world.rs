@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use crate::laws::Laws;
 use gonets_core::{
     decide::Finished,
     fleet::Reached,
@@ -36,6 +37,7 @@ pub struct Answer {
     pub retry_after: Option<Duration>,
     pub took: Duration,
     pub reached: Reached,
+    pub expired: bool,
 }
 
 impl Answer {
@@ -45,7 +47,7 @@ impl Answer {
             Outcome::Blocked | Outcome::Interrupted => Reached::Unknown,
             _ => Reached::Yes,
         };
-        Self { outcome, retry_after: None, took: Duration::from_millis(20), reached }
+        Self { outcome, retry_after: None, took: Duration::from_millis(20), reached, expired: false }
     }
 
     pub fn unreached() -> Self {
@@ -100,6 +102,7 @@ pub struct World {
     pub stored: BTreeMap<EndpointNo, Stored>,
     pub lanes: BTreeMap<EndpointNo, LaneConfig>,
     answers: BTreeMap<(Timestamp, SendId), (Send, Answer)>,
+    laws: Laws,
     bounds: Bounds,
     last_message: u64,
 }
@@ -122,6 +125,7 @@ impl World {
             stored: BTreeMap::new(),
             lanes: BTreeMap::new(),
             answers: BTreeMap::new(),
+            laws: Laws::default(),
             bounds,
             last_message: 0,
         }
@@ -147,7 +151,22 @@ impl World {
     pub fn configure(&mut self, config: LaneConfig) {
         self.stored.entry(config.endpoint).or_default();
         self.lanes.insert(config.endpoint, config.clone());
+        let config = self.with_gate(&config);
         self.step(vec![Input::Lane(config)]);
+    }
+
+    /// What Gonets disabled is disabled, whatever the owner says.
+    fn with_gate(&self, config: &LaneConfig) -> LaneConfig {
+        let disabled = config.disabled || self.gate(Scope::Endpoint(config.endpoint)).disabled.is_some();
+        LaneConfig { disabled, ..config.clone() }
+    }
+
+    /// By hand.
+    pub fn enable(&mut self, endpoint: u32) {
+        if let Some(gate) = self.gates.get_mut(&Scope::Endpoint(EndpointNo(endpoint))) {
+            gate.disabled = None;
+        }
+        self.change(endpoint, |config| config.disabled = false);
     }
 
     pub fn change(&mut self, endpoint: u32, change: impl FnOnce(&mut LaneConfig)) {
@@ -179,10 +198,13 @@ impl World {
     pub fn restart(&mut self, down: Duration) {
         self.answers.clear();
         self.now = self.now + down;
+        self.laws.restart(self.now);
         self.shard = Shard::new(self.bounds, 8);
         let mut inputs: Vec<_> =
             self.gates.iter().map(|(scope, gate)| Input::Gate { scope: *scope, gate: *gate }).collect();
-        inputs.extend(self.lanes.values().cloned().map(Input::Lane));
+        for config in self.lanes.values() {
+            inputs.push(Input::Lane(self.with_gate(config)));
+        }
         for (endpoint, stored) in &self.stored {
             inputs.push(Input::Backlog {
                 endpoint: *endpoint,
@@ -211,8 +233,9 @@ impl World {
     fn carry_out(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Send(send) => {
+                self.laws.on_send(&send, self.now, &self.lanes[&send.endpoint], &self.stored, &self.gates);
                 self.made.push(Made { at: self.now, send });
-                let answer = (self.peer)(&send, self.now);
+                let answer = self.answer_to(&send);
                 self.answers.insert((self.now + answer.took, send.id), (send, answer));
                 None
             }
@@ -230,6 +253,16 @@ impl World {
         }
     }
 
+    /// The courier sends nothing of a message that is too old (R7).
+    fn answer_to(&mut self, send: &Send) -> Answer {
+        let row = self.stored[&send.endpoint].waiting.get(&send.message);
+        let max_age = self.lanes[&send.endpoint].profile.max_age;
+        if send.source != Source::Hand && row.is_some_and(|row| self.now > row.accepted + max_age) {
+            return Answer { expired: true, ..Answer::of(Outcome::Interrupted) };
+        }
+        (self.peer)(send, self.now)
+    }
+
     fn keep(&mut self, gates: &[GateWrite], notices: Vec<Notice>) {
         for write in gates {
             self.gates.entry(write.scope).or_default().apply(write.change);
@@ -239,6 +272,7 @@ impl World {
     }
 
     fn record(&mut self, record: &Record) -> Input {
+        self.laws.on_record(record);
         let stored = self.stored.entry(record.endpoint).or_default();
         let by_hand = record.source == Source::Hand;
         if by_hand {
@@ -340,6 +374,7 @@ impl World {
 
     fn answer(&mut self, at: Timestamp, send: Send, answer: Answer) {
         let ages_from = self.stored[&send.endpoint].waiting.get(&send.message).map_or(at, |row| row.accepted);
+        self.laws.on_answer(&send);
         self.step(vec![Input::Replied(Reply {
             send: send.id,
             finished: Finished { outcome: answer.outcome, retry_after: answer.retry_after, at },
@@ -347,7 +382,7 @@ impl World {
             timed_out: false,
             reached: answer.reached,
             ages_from,
-            expired: false,
+            expired: answer.expired,
         })]);
     }
 
