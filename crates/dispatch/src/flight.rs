@@ -1,6 +1,6 @@
 //! Attempts under way.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use gonets_core::{
     breaker::Probe,
@@ -14,6 +14,7 @@ use gonets_core::{
 use crate::{
     config::HostNo,
     effect::{SendId, Source},
+    numbers::ByNo,
     slots::Grant,
 };
 
@@ -49,7 +50,7 @@ pub(crate) enum Purpose {
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     last: u64,
-    under_way: HashMap<SendId, Flight>,
+    under_way: ByNo<SendId, Flight>,
 }
 
 impl Flights {

@@ -12,6 +12,7 @@
 //! - `slots`, `share`: who may hold a request's slot when slots run short (R22).
 //! - `cap`, `pace`: how many at once, how many a second.
 //! - `timers`: when to look again.
+//! - `numbers`: maps by our own numbers, which every step looks into.
 //! - [`simulate`]: the timeline that a profile gives, from the same machine.
 
 mod cap;
@@ -21,6 +22,7 @@ pub mod effect;
 mod flight;
 pub mod input;
 mod lane;
+mod numbers;
 mod pace;
 pub mod shard;
 mod share;

@@ -26,7 +26,7 @@ mod release;
 mod standing;
 mod telling;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use gonets_core::{
     fleet::Fleet,
@@ -44,8 +44,9 @@ use crate::{
     flight::{Flight, Flights, Purpose},
     input::Input,
     lane::Lane,
+    numbers::ByNo,
     share::{Shares, Used},
-    slots::{Asker, ByNo, Grant, Queue, Slots},
+    slots::{Asker, Grant, Queue, Slots},
     timers::Timers,
     window::{Item, Turn},
 };
@@ -60,7 +61,7 @@ const IN_VAIN: u32 = 64;
 #[derive(Debug)]
 pub struct Shard {
     bounds: Bounds,
-    lanes: BTreeMap<EndpointNo, Lane>,
+    lanes: ByNo<EndpointNo, Lane>,
     circuits: ByNo<Scope, Circuit>,
     fleet: Fleet<HostNo>,
     suspects: Suspects,
@@ -82,7 +83,7 @@ impl Shard {
     pub fn new(bounds: Bounds, seed: u64) -> Self {
         Self {
             bounds,
-            lanes: BTreeMap::new(),
+            lanes: ByNo::default(),
             circuits: ByNo::default(),
             fleet: Fleet::default(),
             suspects: Suspects::default(),

@@ -6,17 +6,19 @@
 //! right at the end; an application that hangs pays while it hangs. One that was idle starts at the
 //! floor (the least that anyone being served has used), so idleness saves up no claims.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use gonets_core::ids::{AppNo, EndpointNo};
+
+use crate::numbers::ByNo;
 
 /// Used slot-time, in microseconds.
 pub(crate) type Used = u64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    apps: HashMap<AppNo, Used>,
-    lanes: HashMap<EndpointNo, Used>,
+    apps: ByNo<AppNo, Used>,
+    lanes: ByNo<EndpointNo, Used>,
     floor: Used,
 }
 

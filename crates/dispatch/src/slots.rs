@@ -21,9 +21,8 @@ use gonets_core::{
     limits,
 };
 
-pub(crate) use self::line::ByNo;
 use self::line::Line;
-use crate::{cap::Speed, config::HostNo, share::Used};
+use crate::{cap::Speed, config::HostNo, numbers::ByNo, share::Used};
 
 /// A lane in line: its place first, so that sets are ordered by it.
 type Waiter = ((Used, Used), EndpointNo, AppNo);

@@ -1,21 +1,20 @@
 //! When to look at a lane or a breaker again: one wake-up for each, the earliest of its reasons.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    hash::Hash,
-};
+use std::{collections::BTreeSet, hash::Hash};
 
 use gonets_core::time::Timestamp;
+
+use crate::numbers::ByNo;
 
 #[derive(Debug)]
 pub(crate) struct Timers<K> {
     queue: BTreeSet<(Timestamp, K)>,
-    of: HashMap<K, Timestamp>,
+    of: ByNo<K, Timestamp>,
 }
 
 impl<K> Default for Timers<K> {
     fn default() -> Self {
-        Self { queue: BTreeSet::new(), of: HashMap::new() }
+        Self { queue: BTreeSet::new(), of: ByNo::default() }
     }
 }
 

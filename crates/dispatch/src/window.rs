@@ -8,13 +8,14 @@
 //! the lane is left in the store; else the lane is marked as having more there, and they come with
 //! a later window, in order.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use gonets_core::{ids::MessageId, progress::Progress, time::Timestamp};
 
 use crate::{
     effect::Source,
     input::{Arrival, DueItem, FreshItem, HandItem, Window as Loaded},
+    numbers::{ByNo, Numbers},
 };
 
 mod ordered;
@@ -67,7 +68,7 @@ pub(crate) struct Wish {
 
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    known: HashMap<MessageId, Known>,
+    known: ByNo<MessageId, Known>,
     ready: BTreeSet<Turn>,
     /// Retries by hand: waiting, or `None` while under way.
     by_hand: BTreeMap<MessageId, Option<HandItem>>,
@@ -93,7 +94,7 @@ pub(crate) struct Window {
 #[derive(Debug, Default)]
 struct Loading {
     wish: Wish,
-    settled: HashSet<MessageId>,
+    settled: Numbers<MessageId>,
     fresh_arrived: bool,
     hand_arrived: bool,
     due_arrived: Option<Timestamp>,

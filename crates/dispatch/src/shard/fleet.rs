@@ -142,7 +142,8 @@ impl Shard {
     fn resume_sending(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         tell(NoticeKind::SendingResumed, now, Facts::default(), effects);
         self.suspects.canary = None;
-        let lanes: Vec<_> = self.lanes.keys().copied().collect();
+        let mut lanes: Vec<_> = self.lanes.keys().copied().collect();
+        lanes.sort();
         for endpoint in &lanes {
             if let Some(lane) = self.lanes.get_mut(endpoint) {
                 lane.release(now);

@@ -5,14 +5,12 @@
 //! heads. A thousand lanes of one application are one head. Of a budget's applications only a
 //! handful can be at their limit of proofs while proofs are left, so only so many heads are passed.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    hash::{BuildHasherDefault, Hasher},
-};
+use std::collections::BTreeSet;
 
 use gonets_core::ids::AppNo;
 
 use super::Waiter;
+use crate::numbers::ByNo;
 
 #[derive(Debug, Default)]
 pub(super) struct Line {
@@ -62,40 +60,6 @@ impl Line {
 
     pub(super) fn is_empty(&self) -> bool {
         self.heads.is_empty()
-    }
-}
-
-/// A map by one of our own small numbers. Nobody outside chooses them, so they need no hash that
-/// withstands chosen keys, and every arrival looks some of them up.
-pub(crate) type ByNo<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
-
-/// One multiplication: spreads consecutive numbers over all the bits.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct NumberHasher(u64);
-
-impl NumberHasher {
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-    fn add(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(Self::SPREAD);
-    }
-}
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.add(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.add(u64::from(number));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.add(number);
     }
 }
 
