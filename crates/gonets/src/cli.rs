@@ -25,6 +25,14 @@ enum Command {
     Listen(commands::listen::Arguments),
     /// Post a message to a running server
     Send(commands::send::Arguments),
+    /// What became of a delivery or a message, and what comes next
+    Explain(commands::explain::Arguments),
+    /// Show what holds an application's deliveries back, and reset its breaker
+    Breaker(commands::breaker::Arguments),
+    /// Stop sending for an application, an environment or all; accepting goes on
+    Freeze(commands::freeze::Arguments),
+    /// Let what was frozen go on
+    Thaw(commands::freeze::Arguments),
     /// Check a signature from a file of headers and body
     Verify(commands::verify::Arguments),
     /// Make, list and revoke admin keys
@@ -61,6 +69,10 @@ impl Command {
             Self::Serve(arguments) => arguments.run(),
             Self::Listen(arguments) => arguments.run(),
             Self::Send(arguments) => arguments.run(),
+            Self::Explain(arguments) => arguments.run(),
+            Self::Breaker(arguments) => arguments.run(),
+            Self::Freeze(arguments) => arguments.freeze(),
+            Self::Thaw(arguments) => arguments.thaw(),
             Self::Verify(arguments) => arguments.run(),
             Self::Key(arguments) => arguments.run(),
             Self::Env(arguments) => arguments.run(),
@@ -92,6 +104,13 @@ mod tests {
             "gonets serve --database postgres://localhost/gonets",
             "gonets listen --port 0 --secret whsec_x --status 500 --delay 2s",
             "gonets send shop order.paid --data - --wait --url http://127.0.0.1:8071 --token dev",
+            "gonets explain msg_1.ep_2 --app shop --json",
+            "gonets explain order-17 --app shop --url http://127.0.0.1:8071 --token dev",
+            "gonets breaker status shop",
+            "gonets breaker reset shop --endpoint ep_2",
+            "gonets freeze shop",
+            "gonets freeze --environment",
+            "gonets thaw --all --json",
             "gonets verify request.txt --secret whsec_x",
             "gonets key create ci --data d",
             "gonets key list --url http://127.0.0.1:8071 --token dev --json",

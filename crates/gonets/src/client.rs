@@ -78,6 +78,14 @@ impl Api {
         self.ask(Method::POST, path, body.to_string().into()).await
     }
 
+    /// A request whose answer says nothing but that it was done.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub async fn order(&self, method: Method, path: &str, body: &Value) -> Result<(), Error> {
+        self.exchange(method, path, body.to_string().into()).await.map(drop)
+    }
+
     /// # Errors
     /// As [`Self::ask`].
     pub async fn delete(&self, path: &str) -> Result<(), Error> {

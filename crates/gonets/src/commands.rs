@@ -1,10 +1,13 @@
 //! One module for each command: its arguments and what it does.
 
 pub mod backup;
+pub mod breaker;
 pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod env;
+pub mod explain;
+pub mod freeze;
 pub mod key;
 pub mod listen;
 pub mod openapi;
@@ -60,6 +63,17 @@ fn asks_a_server(api: &ApiFlags, config: &ConfigFlags) -> bool {
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     Terminal::of_process().line(serde_json::to_string(value).map_err(Error::NotJson)?);
     Ok(())
+}
+
+/// Names and what they are, as lines in two columns.
+fn facts(table: &[(&str, String)]) -> Vec<String> {
+    let width = table.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    table.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect()
+}
+
+/// A text of an answer; what is not there is a dash.
+fn plain(value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or("-").to_owned()
 }
 
 #[cfg(test)]

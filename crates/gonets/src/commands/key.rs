@@ -4,7 +4,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{asks_a_server, on_directory, print_json};
+use super::{asks_a_server, on_directory, plain, print_json};
 use crate::{
     client::{Api, ApiFlags, segment},
     config::ConfigFlags,
@@ -120,8 +120,4 @@ fn revoke(id: &str, on: &Flags) -> Result<(), Error> {
         Terminal::of_process().line(format_args!("{id}  revoked"));
     }
     Ok(())
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().unwrap_or("-").to_owned()
 }
