@@ -115,13 +115,10 @@ impl Shard {
         }
         let shared = lane.circuit.filter(|scope| matches!(scope, Scope::Application(_)));
         match shared.and_then(|scope| self.circuits.get_mut(&scope)) {
-            Some(circuit) if configured.thawed => {
-                if !circuit.breaker.is_open() && !circuit.pace.is_releasing() {
-                    circuit.pace.release(now);
-                }
-            }
-            _ if configured.thawed => lane.release(now),
-            _ => {}
+            _ if !configured.thawed => {}
+            Some(circuit) if circuit.is_quiet() => circuit.pace.release(now),
+            Some(_) => {}
+            None => lane.release(now),
         }
         if configured.enabled {
             lane.release(now);

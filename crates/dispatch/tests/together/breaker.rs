@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use gonets_core::{
-    gate::Scope,
+    breaker::BreakerState,
+    gate::{Gate, Scope},
     ids::{AppNo, EndpointNo},
     notice::NoticeKind,
     outcome::Outcome,
@@ -11,7 +12,7 @@ use gonets_core::{
 };
 use gonets_dispatch::{effect::Then, input::Input};
 
-use crate::world::{Answer, World, secs, turning};
+use crate::world::{Answer, BEGIN, World, secs, turning};
 
 const APP: Scope = Scope::Application(AppNo(1));
 
@@ -161,6 +162,57 @@ fn r16_it_survives_a_restart_and_a_probe_in_flight_is_not_made_twice() {
     assert_eq!(world.made.iter().filter(|made| made.send.probe).count(), 1, "its lease lasts");
     world.pass(secs(2));
     assert_eq!(world.made.iter().filter(|made| made.send.probe).count(), 2);
+}
+
+#[test]
+fn r25_a_wall_clock_that_was_set_back_does_not_lengthen_its_pause() {
+    let mut world = opened(Answer::of(Outcome::Delivered), 20);
+    world.post(1, true);
+    let state = world.gates.get_mut(&APP).and_then(|gate| gate.breaker.as_mut()).expect("it is kept");
+    state.probe_at = state.probe_at + secs(1_000_000);
+    world.restart(secs(1));
+    world.pass(secs(301));
+    assert_eq!(world.gate(APP).breaker, None);
+}
+
+#[test]
+fn r16_a_gate_that_comes_after_its_lanes_is_taken_up_too() {
+    let mut world = World::new(|_, _| Answer::of(Outcome::Delivered));
+    world.endpoint(1, 1, &Arc::new(builtin::payments()));
+    let breaker = BreakerState { pause_ms: 300_000, probe_at: BEGIN + secs(100), answered: 0 };
+    let gate = Gate { breaker: Some(breaker), ..Gate::default() };
+    world.gates.insert(APP, gate);
+    world.step(vec![Input::Gate { scope: APP, gate }]);
+    world.post(1, true);
+    world.pass(secs(99));
+    assert_eq!(world.made.len(), 0);
+    world.pass(secs(2));
+    assert_eq!(world.made.len(), 1);
+}
+
+#[test]
+fn r16_a_breaker_of_another_scope_than_the_profiles_is_no_more() {
+    let mut world = opened(Answer::of(Outcome::Delivered), 20);
+    world.post(1, true);
+    world.lanes.values_mut().for_each(|config| config.profile = Arc::new(builtin::standard()));
+    world.restart(secs(30));
+    world.pass(secs(1));
+    assert_eq!(world.gate(APP).breaker, None);
+    assert!(world.stored[&EndpointNo(1)].waiting.len() < 6, "it is let go");
+}
+
+#[test]
+fn r17_its_notices_say_how_often_it_failed_and_when_it_looks_again() {
+    let mut world = opened(Answer::of(Outcome::Delivered), 400);
+    world.post(1, true);
+    world.pass(secs(1_000));
+    let told: Vec<_> = world.notices.iter().filter(|notice| notice.about.endpoint.is_none()).collect();
+    let kinds: Vec<_> = told.iter().map(|notice| notice.kind).collect();
+    assert_eq!(kinds, [NoticeKind::BreakerOpened, NoticeKind::BreakerProbed, NoticeKind::BreakerClosed]);
+    assert_eq!(told[0].facts.count, Some(5));
+    assert_eq!(told[0].facts.until, Some(told[0].at + secs(300)));
+    assert_eq!(told[1].facts.until, Some(told[1].at + secs(600)));
+    assert!(told.iter().all(|notice| notice.about.app == Some(AppNo(1))));
 }
 
 #[test]

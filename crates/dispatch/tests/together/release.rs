@@ -45,8 +45,8 @@ fn r15_over_all_lanes_critical_ones_go_first_then_the_oldest() {
     let begun = world.made.iter().position(|made| made.send.probe).expect("there was one") + 1;
     let ranks: Vec<_> = world
         .stored
-        .iter()
-        .flat_map(|(_, stored)| stored.waiting.iter().map(|(message, row)| (!row.critical, *message)))
+        .values()
+        .flat_map(|stored| stored.waiting.iter().map(|(message, row)| (!row.critical, *message)))
         .collect();
     world.pass(secs(60));
     let of = |message| ranks.iter().find(|(_, other)| *other == message).copied();

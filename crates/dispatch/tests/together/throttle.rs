@@ -56,6 +56,23 @@ fn r08_it_survives_a_restart_and_can_be_lifted_by_hand() {
 }
 
 #[test]
+fn r09_a_retry_by_hand_goes_within_it_and_changes_nothing_if_it_fails() {
+    let asked = Answer::of(Outcome::Throttled).asking(secs(1_000));
+    let mut world = World::new(turning(asked, secs(100), Answer::of(Outcome::Delivered)));
+    world.endpoint(1, 1, &Arc::new(builtin::standard()));
+    let message = world.post(1, false);
+    world.pass(secs(10));
+    let until = world.gate(Scope::Endpoint(EndpointNo(1))).throttle;
+    let row = world.stored[&EndpointNo(1)].waiting[&message];
+    world.retry_by_hand(1, message);
+    world.pass(secs(10));
+    assert_eq!(world.made.len(), 2);
+    assert_eq!(world.gate(Scope::Endpoint(EndpointNo(1))).throttle, until);
+    let after = world.stored[&EndpointNo(1)].waiting[&message];
+    assert_eq!((after.due, after.progress), (row.due, row.progress));
+}
+
+#[test]
 fn r25_a_wall_clock_that_was_set_back_does_not_lengthen_it() {
     let asked = Answer::of(Outcome::Throttled).asking(secs(100));
     let mut world = World::new(turning(asked, secs(1), Answer::of(Outcome::Delivered)));
