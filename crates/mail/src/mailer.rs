@@ -22,7 +22,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends digests. Cheap to clone.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Mailer {
     settings: Arc<Settings>,
     from: Mailbox,

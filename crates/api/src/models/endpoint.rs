@@ -165,8 +165,10 @@ pub struct EndpointOut {
     pub version: u32,
     /// By its owner or by Gonets.
     pub disabled: bool,
-    /// `active`, `failing` (it takes nothing at the moment) or `disabled`.
-    pub status: &'static str,
+    /// `active`, `failing` (it takes nothing at the moment) or `disabled`. Where an endpoint is shown with
+    /// a message, `status` is the message's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<&'static str>,
     /// `owner`, or by Gonets: `gone` (it answered 410) or `failing` (it took nothing for too long).
     pub disabled_reason: Option<&'static str>,
     pub disabled_since: Option<String>,
@@ -203,7 +205,7 @@ impl From<Endpoint> for EndpointOut {
             throttle_rate: endpoint.doc.throttle_rate,
             version: endpoint.doc.api_version,
             disabled,
-            status,
+            status: Some(status),
             disabled_reason,
             disabled_since,
             failing_since,

@@ -257,7 +257,8 @@ pub struct MessageEndpointOut {
 
 impl From<AtEndpoint> for MessageEndpointOut {
     fn from(at: AtEndpoint) -> Self {
-        Self { standing: StandingOut::of(at.status, at.next_attempt), endpoint: at.endpoint.into() }
+        let endpoint = EndpointOut { status: None, ..at.endpoint.into() };
+        Self { standing: StandingOut::of(at.status, at.next_attempt), endpoint }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// A configuration that can be served.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Config {
     pub settings: Settings,
     pub dev: bool,
