@@ -96,6 +96,8 @@ pub(crate) struct Driver {
     orders: Vec<oneshot::Sender<Verdict>>,
     /// Told when there is a notice to carry on.
     pub(crate) noticed: Arc<Notify>,
+    /// People are written to.
+    mails: bool,
     /// Upkeep that found the committer's queue full.
     deferred: Vec<Tx>,
 }
@@ -110,7 +112,7 @@ impl Driver {
         committer: Arc<Committer<Ack>>,
         happenings: mpsc::UnboundedReceiver<Happening>,
         bodies: Bodies,
-        noticed: Arc<Notify>,
+        (noticed, mails): (Arc<Notify>, bool),
         (drain, drained): (watch::Receiver<bool>, watch::Sender<bool>),
     ) -> Self {
         Self {
@@ -126,6 +128,7 @@ impl Driver {
             attempts: HashMap::new(),
             orders: Vec::new(),
             noticed,
+            mails,
             deferred: Vec::new(),
         }
     }

@@ -131,7 +131,7 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         Arc::clone(&committer),
         happenings,
         Bodies::new(BODIES_BYTES),
-        Arc::clone(&noticed),
+        (Arc::clone(&noticed), parts.mailer.is_some()),
         (draining, drained_sender),
     );
     tokio::spawn(watch_over(tokio::spawn(driver.run(inputs)), fatal));

@@ -4,7 +4,10 @@ mod launch;
 
 use std::sync::Arc;
 
-use gonets_core::gate::{GateChange, GateWrite};
+use gonets_core::{
+    gate::{GateChange, GateWrite},
+    notice::{Notice, NoticeKind},
+};
 use gonets_dispatch::{
     effect::{self, Effect},
     input::Window,
@@ -49,12 +52,13 @@ impl Driver {
         launch::launch(&self.road, errands);
     }
 
-    fn outcome(&mut self, record: effect::Record) -> Job<Ack> {
+    fn outcome(&mut self, mut record: effect::Record) -> Job<Ack> {
         let attempt = self.attempts.remove(&record.send);
         if record.source != effect::Source::Hand {
             self.bodies.done(record.message);
         }
         self.show_disabled(&record.gates);
+        record.notices.retain(|notice| self.is_told(notice));
         let outcome = operations::outcome(record, attempt);
         Job { tx: Tx::Outcome(Box::new(outcome)), ack: Ack::Outcome { bare: false } }
     }
@@ -62,6 +66,20 @@ impl Driver {
     fn keep(&mut self, keep: effect::Keep) -> Job<Ack> {
         self.show_disabled(&keep.gates);
         Job { tx: Tx::Keep(Box::new(operations::keep(keep))), ack: Ack::None }
+    }
+
+    /// Single deliveries are told of only where someone listens: an endpoint that refuses everything must
+    /// not write a second row for each.
+    fn is_told(&self, notice: &Notice) -> bool {
+        let listens = || {
+            let app = notice.about.environment.and_then(|no| self.road.directory.operational_app(no));
+            app.is_some_and(|app| !app.endpoints.is_empty())
+        };
+        match notice.kind {
+            NoticeKind::AttemptFailing | NoticeKind::AttemptRecovered => listens(),
+            NoticeKind::AttemptExhausted => self.mails || listens(),
+            _ => true,
+        }
     }
 
     /// What the machine disabled is disabled in the directory at once, not only when it lands: a

@@ -34,7 +34,6 @@ impl EndpointDraft {
         fields.text("description", &self.description, limits::DESCRIPTION_CHARS);
         fields.uid(self.uid.as_deref());
         fields.throttle_rate(self.throttle_rate);
-        fields.not_yet("ordered", self.ordered);
         fields.within("concurrency", self.concurrency, 1, limits::ENDPOINT_CONCURRENCY_MAX);
         let most = limits::FILTER_EVENT_TYPES;
         fields.filter_list("eventTypes", NameKind::EventType, self.event_types.as_deref(), most);
