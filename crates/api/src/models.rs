@@ -15,6 +15,7 @@ pub mod key;
 pub mod message;
 pub mod page;
 pub mod profile;
+pub mod simulation;
 
 use gonets_service::Problem;
 

@@ -56,6 +56,7 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Service>> {
         .routes(routes!(balance::get))
         .routes(routes!(profile::list))
         .routes(routes!(profile::get))
+        .routes(routes!(profile::simulate))
         .routes(routes!(operational::list, operational::create))
         .routes(routes!(operational::get, operational::put, operational::patch, operational::delete))
         .routes(routes!(operational_details::secret))

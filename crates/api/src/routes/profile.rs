@@ -8,8 +8,11 @@ use gonets_service::Service;
 use crate::{
     answer,
     error::Result,
-    models::profile::{ProfileListOut, ProfileOut},
-    request::{Authed, Names},
+    models::{
+        profile::{ProfileListOut, ProfileOut},
+        simulation::{SimulationIn, SimulationOut},
+    },
+    request::{Authed, Names, Posted},
 };
 
 /// Lists the profiles of the installation by name, with every value as it is in use.
@@ -41,4 +44,26 @@ pub(crate) async fn get(
 ) -> Result<Response> {
     let profile = service.get_profile(&caller.admin()?, &name)?;
     Ok(answer::ok(&ProfileOut::from(profile.as_ref())))
+}
+
+/// Plays a script of answers against a profile: when each attempt comes, by which rule, and how it ends. It
+/// is the machine that delivers which runs here, in a time of its own; nothing is sent or kept.
+#[utoipa::path(
+    post, path = "/api/v1/profile/simulate", tag = "Profile", operation_id = "v1.profile.simulate",
+    request_body = SimulationIn,
+    responses(
+        (status = 200, body = SimulationOut),
+        (status = 403, description = "Administrators only"),
+        (status = 422, description = "There is no such profile, or no endpoint gives such an answer"),
+    ),
+)]
+pub(crate) async fn simulate(
+    State(service): State<Arc<Service>>,
+    Authed(caller): Authed,
+    posted: Posted,
+) -> Result<Response> {
+    let who = caller.admin()?;
+    let wish = posted.json::<SimulationIn>()?.simulation()?;
+    let room = service.room_for_page().await?;
+    Ok(answer::ok_in(room, &SimulationOut::from(&service.simulate(&who, wish).await?)))
 }

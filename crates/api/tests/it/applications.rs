@@ -95,7 +95,6 @@ async fn settings_that_would_do_nothing_are_refused_by_name() {
         ("POST", "/app", r#"{"name":"x","rateLimit":5}"#.to_owned(), "throttleRate"),
         ("PUT", "/app/shop", r#"{"name":"x","throttleRate":5}"#.to_owned(), "throttleRate"),
         ("PATCH", "/app/shop", r#"{"throttleRate":5}"#.to_owned(), "throttleRate"),
-        ("POST", "/app/shop/endpoint", endpoint(r#","ordered":true"#), "ordered"),
         ("POST", "/app/shop/msg", message(r#","payloadRetentionPeriod":90"#), "payloadRetentionHours"),
         ("POST", "/app/shop/msg", message(r#","payloadRetentionHours":24"#), "payloadRetentionHours"),
     ] {

@@ -33,6 +33,55 @@ async fn profiles_are_for_administrators() {
     for path in ["/profile", "/profile/payments"] {
         token.get(path).await.is(403);
     }
+    token.post("/profile/simulate", r#"{"profile":"payments","outcomes":["200"]}"#).await.is(403);
     let missing = world.get("/profile/nothing").await.is(404).json();
     assert_eq!(missing["detail"], r#"there is no profile "nothing"."#);
+}
+
+#[tokio::test]
+async fn a_script_of_answers_is_played_against_a_profile() {
+    let world = World::new().await;
+    let simulate = async |wish: serde_json::Value| {
+        world.post("/profile/simulate", &wish.to_string()).await.is(200).json()
+    };
+    let wish = json!({"profile": "payments", "outcomes": ["500", "429:20", "200"]});
+    let attempt = |at_s, meets, outcome, rule: Option<&str>| json!({"at_s": at_s, "meets": meets, "outcome": outcome, "probe": false, "rule": rule});
+    let expected = json!({
+        "attempts": [
+            attempt(0, "500", "unavailable", None),
+            attempt(1, "429:20", "throttled", Some("outage_ladder")),
+            attempt(21, "200", "delivered", Some("retry_after")),
+        ],
+        "end": "delivered",
+        "ended_at_s": 21,
+    });
+    assert_eq!(simulate(wish).await, expected);
+    let wish = json!({"profile": "payments", "critical": true, "outcomes": [], "repeat": "401", "heldUntil": 518_400});
+    let refused = simulate(wish).await;
+    assert_eq!(
+        (&refused["end"], refused["attempts"].as_array().unwrap().len()),
+        (&json!("failed:refusals_exhausted"), 6)
+    );
+    assert_eq!(refused["attempts"][0]["at_s"], 518_400);
+    assert_eq!(
+        simulate(json!({"profile": "standard", "outcomes": ["410"]})).await["end"],
+        "held:endpoint_disabled"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_simulated_is_refused_by_field() {
+    let world = World::new().await;
+    for (wish, field) in [
+        (json!({"outcomes": ["200"]}), "profile"),
+        (json!({"profile": "nothing", "outcomes": ["200"]}), "profile"),
+        (json!({"profile": "payments"}), "outcomes"),
+        (json!({"profile": "payments", "outcomes": ["200", "ok"]}), "outcomes"),
+        (json!({"profile": "payments", "outcomes": ["200"], "repeat": "x"}), "repeat"),
+        (json!({"profile": "payments", "outcomes": ["200"], "heldUntil": 4_000_000_000_u32}), "heldUntil"),
+        (json!({"profile": "payments", "outcomes": ["200"], "heldUntil": -1}), "heldUntil"),
+    ] {
+        let wrong = world.post("/profile/simulate", &wish.to_string()).await.is(422).json();
+        assert_eq!(wrong["detail"][0]["loc"], json!(["body", field]), "{wish}");
+    }
 }
