@@ -114,3 +114,35 @@ fn a_row_that_was_settled_while_an_older_snapshot_was_read_is_not_tried_again() 
     window.loaded(Loaded { fresh: vec![stale], ..nothing() }, at(0));
     assert!(next(&mut window).is_none());
 }
+
+#[test]
+fn what_was_ended_while_it_was_read_is_not_tried() {
+    let mut window = reading();
+    window.ended();
+    let ended = FreshItem { message: MessageId(1), critical: false, kind: 1 };
+    window.loaded(Loaded { fresh: vec![ended], ..nothing() }, at(1));
+    assert!(next(&mut window).is_none());
+    assert!(window.wish(at(1), BOUND).is_some_and(|wish| wish.fresh > 0 && wish.due > 0 && wish.by_hand > 0));
+}
+
+#[test]
+fn r24_a_newcomer_does_not_pass_a_head_that_is_tried_by_hand() {
+    let mut window = Window::default();
+    window.arrived_in_order(&arrival(1, None));
+    window.backlog(false, true, None);
+    assert!(window.wish_in_order(at(0), BOUND).is_some_and(|wish| wish.by_hand > 0 && wish.in_order == 0));
+    window.loaded(Loaded { by_hand: vec![hand(1)], ..nothing() }, at(0));
+    assert_eq!(window.next_by_hand().map(|item| item.message), Some(MessageId(1)));
+    window.arrived_in_order(&arrival(2, None));
+    assert!(next(&mut window).is_none());
+}
+
+#[test]
+fn r22_memory_stays_bounded_however_many_critical_ones_come() {
+    let mut window = Window::default();
+    for message in 0..1_000 {
+        let critical = Arrival { critical: message % 2 == 0, ..arrival(message, None) };
+        window.arrived(&critical, BOUND, critical.critical);
+    }
+    assert!(window.known.len() <= 2 * BOUND);
+}

@@ -1,18 +1,18 @@
 //! R10 to R14, R16, R17.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use gonets_core::{
     breaker::BreakerState,
     gate::{Gate, Scope},
-    ids::{AppNo, EndpointNo},
+    ids::{AppNo, EndpointNo, MessageId},
     notice::NoticeKind,
     outcome::Outcome,
     profile::builtin,
 };
 use gonets_dispatch::{effect::Then, input::Input};
 
-use crate::world::{Answer, BEGIN, World, secs, turning};
+use crate::world::{Answer, BEGIN, Row, World, secs, turning};
 
 const APP: Scope = Scope::Application(AppNo(1));
 
@@ -79,9 +79,13 @@ fn r13_a_balancer_that_answers_404_before_its_application_costs_at_most_five_of_
         world.stored[&EndpointNo(1)].ended.values().filter(|(then, ..)| matches!(then, Then::Failed(_)));
     assert!((1..=5).contains(&lost.count()));
     assert!(world.stored[&EndpointNo(1)].waiting.is_empty());
-    let kinds: BTreeSet<_> =
-        world.made.iter().filter(|made| made.send.probe).map(|made| made.send.message).collect();
-    assert!(kinds.len() >= 3, "each look is with another delivery");
+    let answered = world.made.iter().filter(|made| made.send.probe && made.at > BEGIN + secs(200));
+    let kind_of = |message| world.stored[&EndpointNo(1)].ended.get(message).map(|(_, row, _)| row.kind);
+    let kinds: Vec<_> = answered.map(|made| kind_of(&made.send.message)).collect();
+    assert!(
+        kinds.len() >= 3 && kinds.windows(2).all(|pair| pair[0] != pair[1]),
+        "of another type: {kinds:?}"
+    );
 }
 
 #[test]
@@ -229,6 +233,45 @@ fn r12_a_probe_whose_lease_ran_out_is_replaced_and_no_longer_counts() {
     world.pass(secs(14));
     assert_eq!(probes(&world), 3);
     assert_eq!(pause(&world), Some(300_000), "a late result changes nothing");
+}
+
+#[test]
+fn r12_a_late_probe_is_an_attempt_like_any_other_and_spends_its_step() {
+    let mut slow = false;
+    let mut world = World::new(move |send, _| {
+        slow |= send.probe;
+        Answer::of(Outcome::Unavailable).after(secs(if slow { 40 } else { 1 }))
+    });
+    let mut profile = builtin::standard();
+    profile.outage.delays = vec![secs(30); 6];
+    world.endpoint(1, 1, &Arc::new(profile));
+    for _ in 0..5 {
+        world.post(1, false);
+    }
+    world.pass(secs(330));
+    let probe = world.made.iter().find(|made| made.send.probe).expect("there was one").send;
+    world.pass(secs(40));
+    let (_, record) = world.records.iter().find(|(_, record)| record.send == probe.id).expect("it ended");
+    assert_eq!(record.progress.outage, probe.progress.outage + 1, "a probe in time would not");
+}
+
+#[test]
+fn r12_a_lane_that_is_being_read_may_have_the_better_probe() {
+    let mut world = World::new(|_, _| Answer::of(Outcome::Delivered));
+    let probe_at = BEGIN + secs(100);
+    let breaker = BreakerState { pause_ms: 300_000, probe_at, answered: 0 };
+    world.gates.insert(APP, Gate { breaker: Some(breaker), ..Gate::default() });
+    world.restart(secs(0));
+    world.endpoint(1, 1, &Arc::new(builtin::payments()));
+    world.endpoint(2, 1, &Arc::new(builtin::payments()));
+    let other = world.post(1, false);
+    let critical = MessageId(other.0 + 1);
+    let row = world.stored[&EndpointNo(1)].waiting[&other];
+    let row = Row { critical: true, due: Some(probe_at), ..row };
+    world.stored.get_mut(&EndpointNo(2)).expect("it is there").waiting.insert(critical, row);
+    world.restart(secs(1));
+    world.pass(secs(99));
+    assert_eq!(world.made.first().map(|made| made.send.message), Some(critical));
 }
 
 #[test]

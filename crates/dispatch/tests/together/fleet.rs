@@ -49,6 +49,21 @@ fn r27_when_all_hosts_fail_at_once_nothing_is_spent_and_nobody_is_told_but_of_th
 }
 
 #[test]
+fn r27_no_canary_goes_where_a_breaker_is_open() {
+    let mut world = hosts(25, |_| true, 30, 150);
+    let well = std::mem::replace(&mut world.peer, Box::new(|_, _| Answer::of(Outcome::Unavailable)));
+    for _ in 0..5 {
+        world.post(7, false);
+    }
+    world.pass(secs(10));
+    assert_eq!(world.count(NoticeKind::BreakerOpened), 1);
+    world.peer = well;
+    traffic(&mut world, 25, 130);
+    let canaries = world.made_between(secs(45), secs(140));
+    assert!(canaries.len() >= 10 && canaries.iter().all(|made| made.send.endpoint != EndpointNo(7)));
+}
+
+#[test]
 fn r27_after_the_pause_nothing_bursts() {
     let mut world = hosts(25, |_| true, 30, 150);
     traffic(&mut world, 25, 150);
