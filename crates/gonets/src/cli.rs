@@ -33,6 +33,8 @@ enum Command {
     Freeze(commands::freeze::Arguments),
     /// Let what was frozen go on
     Thaw(commands::freeze::Arguments),
+    /// The timeline that a profile gives a delivery
+    Simulate(commands::simulate::Arguments),
     /// Check a signature from a file of headers and body
     Verify(commands::verify::Arguments),
     /// Make, list and revoke admin keys
@@ -73,6 +75,7 @@ impl Command {
             Self::Breaker(arguments) => arguments.run(),
             Self::Freeze(arguments) => arguments.freeze(),
             Self::Thaw(arguments) => arguments.thaw(),
+            Self::Simulate(arguments) => arguments.run(),
             Self::Verify(arguments) => arguments.run(),
             Self::Key(arguments) => arguments.run(),
             Self::Env(arguments) => arguments.run(),
@@ -111,6 +114,8 @@ mod tests {
             "gonets freeze shop",
             "gonets freeze --environment",
             "gonets thaw --all --json",
+            "gonets simulate --profile payments --critical --outcomes 500,500,404,200",
+            "gonets simulate --profile payments --repeat 500 --held-until 6d --config g.toml --json",
             "gonets verify request.txt --secret whsec_x",
             "gonets key create ci --data d",
             "gonets key list --url http://127.0.0.1:8071 --token dev --json",

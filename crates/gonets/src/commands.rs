@@ -13,6 +13,7 @@ pub mod listen;
 pub mod openapi;
 pub mod send;
 pub mod serve;
+pub mod simulate;
 pub mod verify;
 
 use std::{path::PathBuf, sync::Arc};

@@ -62,6 +62,8 @@ pub enum Error {
     EnvironmentExists(String),
     #[error("there is no environment \"{name}\". There are {known}.")]
     NoSuchEnvironment { name: String, known: String },
+    #[error("there is no profile \"{name}\". There are {known}.")]
+    NoSuchProfile { name: String, known: String },
     #[error("there is no key \"{0}\". `gonets key list` shows them.")]
     NoSuchKey(String),
     #[error("{0}")]
