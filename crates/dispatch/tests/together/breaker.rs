@@ -70,7 +70,7 @@ fn r15_r13_what_was_held_comes_out_gently_critical_first_then_oldest() {
 fn r13_a_balancer_that_answers_404_before_its_application_costs_at_most_five_of_a_hundred() {
     let mut world = opened(Answer::of(Outcome::Refused), 200);
     for n in 0..100 {
-        world.post_kind(1, false, n % 3);
+        world.post_kind(1, false, n / 40);
     }
     // The application comes up behind its balancer after the third look.
     world.peer = Box::new(turning(Answer::of(Outcome::Refused), secs(380), Answer::of(Outcome::Delivered)));

@@ -99,6 +99,52 @@ fn r27_a_suspect_is_judged_as_it_was_when_it_failed() {
     assert_eq!(due.since(failed.at).as_millis(), 1_020);
 }
 
+/// Thirty hosts that answered lately, and a failure at host 3 a moment ago; when it was judged.
+fn suspect(then: impl FnOnce(&mut World)) -> Option<std::time::Duration> {
+    let mut world = hosts(30, |n| n == 3, 30, 31);
+    traffic(&mut world, 30, 29);
+    world.pass(secs(2) - secs(1));
+    let failed = world.post(3, false);
+    world.pass(secs(1) / 20);
+    let ended = world.now;
+    then(&mut world);
+    world.pass(secs(14) - world.now.since(ended));
+    let judged = world.records.iter().find(|(_, record)| record.message == failed);
+    judged.map(|(at, _)| at.since(ended))
+}
+
+#[test]
+fn r27_a_suspect_waits_for_another_host_that_answers_what_was_sent_after_it_failed() {
+    assert_eq!(suspect(|_| {}), None, "nobody says anything");
+    let other = suspect(|world| {
+        world.pass(secs(3));
+        world.post(5, false);
+    });
+    assert_eq!(other, Some(secs(3) + secs(1) / 50));
+    let same_host = suspect(|world| {
+        world.pass(secs(3));
+        world.post(3, false);
+    });
+    assert_eq!(same_host, None);
+}
+
+#[test]
+fn r27_an_answer_to_what_was_sent_before_says_nothing() {
+    let mut world = hosts(30, |n| n == 3, 30, 31);
+    traffic(&mut world, 30, 29);
+    world.pass(secs(1) - secs(1) / 100);
+    let well =
+        std::mem::replace(&mut world.peer, Box::new(|_, _| Answer::of(Outcome::Delivered).after(secs(2))));
+    world.post(5, false);
+    world.peer = well;
+    world.pass(secs(1) / 100);
+    let failed = world.post(3, false);
+    world.pass(secs(5));
+    assert!(world.records.iter().all(|(_, record)| record.message != failed));
+    world.pass(secs(11));
+    assert!(world.records.iter().any(|(_, record)| record.message == failed), "but not for ever");
+}
+
 #[test]
 fn r27_a_retry_by_hand_goes_while_sending_pauses() {
     let mut world = hosts(25, |_| true, 30, 150);

@@ -45,6 +45,26 @@ fn r21_five_days_without_a_success_disable_it_once_after_warnings_at_one_and_thr
 }
 
 #[test]
+fn r21_the_endpoints_that_opened_a_breaker_are_failing_and_the_others_are_not() {
+    let mut world = World::new(|send, _| {
+        Answer::of(if send.endpoint.0 == 1 { Outcome::Unavailable } else { Outcome::Refused })
+    });
+    for endpoint in 1..=3 {
+        world.endpoint(endpoint, 1, &Arc::new(builtin::payments()));
+    }
+    world.post(2, false);
+    for _ in 0..10 {
+        world.post(1, false);
+    }
+    world.pass(secs(10));
+    assert_eq!(world.count(NoticeKind::BreakerOpened), 1);
+    let failing: Vec<_> = world.notices.iter().filter(|n| n.kind == NoticeKind::EndpointFailing).collect();
+    assert_eq!(failing.len(), 1);
+    assert_eq!(failing[0].about.endpoint, Some(EndpointNo(1)));
+    assert!(world.gate(ENDPOINT).health.is_failing());
+}
+
+#[test]
 fn r21_a_success_ends_the_episode_and_is_told() {
     let world = failing(secs(3_600) * 30, 24 * 4);
     assert_eq!(world.count(NoticeKind::EndpointFailing), 1);
