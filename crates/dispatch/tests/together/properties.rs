@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use gonets_core::{
     gate::Scope,
     ids::{AppNo, EndpointNo},
+    notice::NoticeKind,
     outcome::Outcome,
     profile::{Profile, builtin},
 };
@@ -163,6 +164,48 @@ proptest! {
                 stored.waiting,
                 stored.waiting.keys().next().map(|message| world.shard.hold(*endpoint, *message)),
             );
+        }
+    }
+}
+
+/// An outage of everything at once, from an instant for a while; and whether a host besides is down for
+/// most of the time.
+fn outage() -> impl Strategy<Value = ((u64, u64), Option<u32>)> {
+    ((40..500u64, 10..300u64), prop::option::of(0..24u32))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r27_an_outage_of_everything_costs_nothing_and_ends(
+        ((from, lasts), down) in outage(),
+        every in 100..400u64,
+        took in 5..3_000u64,
+    ) {
+        let hosts = 24;
+        let mut world = World::new(move |send, now| {
+            let since = now.since(BEGIN).as_secs();
+            if (from..from + lasts).contains(&since) || (down == Some(send.endpoint.0) && since < 1_000) {
+                return Answer::unreached().after(Duration::from_millis(took));
+            }
+            Answer::of(Outcome::Delivered)
+        });
+        for endpoint in 0..hosts {
+            world.endpoint(endpoint, endpoint, &profiles()[0]);
+        }
+        for n in 0..600_000 / every {
+            world.post(n as u32 % hosts, n % 3 == 0);
+            world.pass(Duration::from_millis(every));
+        }
+        world.pass(secs((from + lasts).saturating_sub(world.since_begin().as_secs()) + 11));
+        prop_assert_eq!(world.count(NoticeKind::SendingPaused), 1);
+        prop_assert!(world.shard.sending_paused_since().is_none(), "it goes on within ten seconds");
+        world.pass(DAY * 2);
+        for (endpoint, stored) in &world.stored {
+            prop_assert!(stored.waiting.is_empty());
+            let spent = stored.ended.values().filter(|(_, row, _)| row.progress.outage > 0).count();
+            prop_assert!(spent == 0 || down == Some(endpoint.0), "{endpoint:?} lost {spent} steps");
         }
     }
 }
