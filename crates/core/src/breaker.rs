@@ -43,6 +43,8 @@ pub struct Breaker {
     /// Answered but not taken probes in a row.
     answered: u8,
     window: Window,
+    /// When it opened. Of no meaning while closed.
+    opened_at: Timestamp,
     /// Attempts that started before the last closing no longer count.
     closed_at: Option<Timestamp>,
     /// The number of the last probe.
@@ -85,6 +87,7 @@ pub enum Change {
 /// An open breaker as it is kept in the store (R16); a closed one is the absence of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BreakerState {
+    pub opened_at: Timestamp,
     pub pause_ms: u64,
     pub probe_at: Timestamp,
     pub answered: u8,
@@ -98,6 +101,7 @@ impl Breaker {
             phase: Phase::Open { probe_at: state.probe_at },
             pause: Duration::from_millis(state.pause_ms),
             answered: state.answered,
+            opened_at: state.opened_at,
             ..Self::default()
         }
     }
@@ -106,6 +110,7 @@ impl Breaker {
     /// result cannot come.
     pub fn state(&self) -> Option<BreakerState> {
         Some(BreakerState {
+            opened_at: self.opened_at,
             pause_ms: u64::try_from(self.pause.as_millis()).unwrap_or(u64::MAX),
             probe_at: self.probe_at()?,
             answered: self.answered,
@@ -175,6 +180,7 @@ impl Breaker {
         self.pause = rules.pause;
         self.answered = 0;
         self.window = Window::default();
+        self.opened_at = at;
         let probe_at = at.saturating_add(rules.pause);
         self.phase = Phase::Open { probe_at };
         Change::Opened { probe_at }

@@ -28,6 +28,7 @@ pub struct OpenBreaker {
     pub scope: BreakerScope,
     /// Where each endpoint has its own.
     pub endpoint_id: Option<String>,
+    pub opened_at: Timestamp,
     pub pause_ms: u64,
     pub probe_at: Timestamp,
     /// Probes in a row that were answered and not taken (R13).

@@ -96,6 +96,8 @@ pub enum What {
         due: Timestamp,
         rule: Rule,
     },
+    /// The server went down while it waited.
+    BreakerOpened,
     Held(Held),
     Ended(State),
 }
@@ -120,6 +122,7 @@ impl What {
             Self::Attempt(_) => "attempt",
             Self::Shortened => "shortened",
             Self::Scheduled { .. } => "scheduled",
+            Self::BreakerOpened => "breaker_opened",
             Self::Held(_) => "held",
             Self::Ended(state) => state.name(),
         }

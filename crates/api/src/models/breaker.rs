@@ -36,6 +36,7 @@ pub struct BreakerOut {
     /// `open`
     #[schema(example = "open")]
     pub state: &'static str,
+    pub opened_at: String,
     /// The pause between probes; a failed one doubles it.
     #[schema(example = 300000)]
     pub pause_ms: u64,
@@ -75,6 +76,7 @@ impl From<OpenBreaker> for BreakerOut {
             scope: scope_name(breaker.scope),
             endpoint_id: breaker.endpoint_id,
             state: "open",
+            opened_at: breaker.opened_at.to_rfc3339(),
             pause_ms: breaker.pause_ms,
             probe_at: breaker.probe_at.to_rfc3339(),
             answered_probes: breaker.answered_probes,

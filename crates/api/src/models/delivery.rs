@@ -71,8 +71,8 @@ impl From<Held> for HoldOut {
 #[serde(rename_all = "camelCase")]
 pub struct TimelineOut {
     pub at: String,
-    /// `accepted`, `attempt`, `shortened` (earlier attempts are not shown), `scheduled`, `held`,
-    /// `delivered`, `failed`, `cancelled` or `skipped`.
+    /// `accepted`, `attempt`, `shortened` (earlier attempts are not shown), `scheduled`, `breaker_opened`,
+    /// `held`, `delivered`, `failed`, `cancelled` or `skipped`.
     #[schema(example = "attempt")]
     pub kind: &'static str,
     #[schema(example = "attempt 1: 503 in 212 ms")]
@@ -112,7 +112,7 @@ impl From<Event> for TimelineOut {
                 Self { due: Some(due.to_rfc3339()), rule: Some(rule.name()), ..bare }
             }
             What::Held(held) => Self { hold: Some(held.into()), ..bare },
-            What::Accepted | What::Shortened | What::Ended(_) => bare,
+            What::Accepted | What::Shortened | What::BreakerOpened | What::Ended(_) => bare,
         }
     }
 }

@@ -26,6 +26,12 @@ async fn posted(world: &World, endpoint: &str) -> Value {
     world.get(&format!("/app/shop/delivery/{message}.{endpoint}")).await.is(200).json()
 }
 
+/// The event of this kind in a delivery's timeline.
+fn event<'a>(delivery: &'a Value, kind: &str) -> &'a Value {
+    let events = delivery["timeline"].as_array().unwrap();
+    events.iter().find(|event| event["kind"] == kind).unwrap_or_else(|| panic!("no {kind}: {delivery}"))
+}
+
 async fn token(world: &World) -> World {
     let made = world.post("/key", r#"{"name":"portal","application":"shop"}"#).await.is(201).json();
     world.with_token(made["token"].as_str().unwrap())
@@ -35,6 +41,7 @@ async fn token(world: &World) -> World {
 async fn r11_an_open_breaker_is_shown_and_what_waits_behind_it_says_so() {
     let (world, partner) = (World::with_profile("payments").await, Partner::answering(&[503]).await);
     let endpoint = shop(&world, &partner, 5).await;
+    let first = world.get("/app/shop/msg?order=ascending").await.is(200).json()["data"][0]["id"].clone();
     let gates = token(&world).await.get("/app/shop/breaker").await.is(200).json();
     assert_eq!((&gates["scope"], &gates["frozen"]), (&json!("application"), &json!(null)));
     let breaker = &gates["breakers"][0];
@@ -44,9 +51,12 @@ async fn r11_an_open_breaker_is_shown_and_what_waits_behind_it_says_so() {
     assert_eq!((&held["state"], &held["hold"]["name"]), (&json!("waiting"), &json!("breaker_open")));
     assert_eq!((&held["hold"]["until"], &held["nextAttempt"]), (&breaker["probeAt"], &breaker["probeAt"]));
     assert_eq!(held["nextAttemptRule"], "breaker");
-    let event = &held["timeline"][1];
-    assert_eq!((&event["kind"], &event["hold"]["name"]), (&json!("held"), &json!("breaker_open")));
-    assert!(event["text"].as_str().unwrap().starts_with("held: the server is down"), "{event}");
+    let holding = event(&held, "held");
+    assert_eq!(holding["hold"]["name"], "breaker_open");
+    assert!(holding["text"].as_str().unwrap().starts_with("held: the server is down"), "{holding}");
+    let tried = format!("/app/shop/delivery/{}.{endpoint}", first.as_str().unwrap());
+    let tried = world.get(&tried).await.is(200).json();
+    assert_eq!(event(&tried, "breaker_opened")["at"], breaker["openedAt"], "it was accepted before");
 }
 
 #[tokio::test]
@@ -138,9 +148,7 @@ async fn r28_sending_is_frozen_and_thawed_on_three_scopes_while_accepting_goes_o
         assert_eq!(frozen["frozen"]["scope"], scope);
         let held = posted(&world, &endpoint).await;
         assert_eq!((&held["state"], &held["hold"]["name"]), (&json!("waiting"), &json!("frozen")), "{scope}");
-        let event =
-            held["timeline"].as_array().unwrap().iter().find(|event| event["kind"] == "held").unwrap();
-        assert_eq!(event["at"], frozen["frozen"]["since"]);
+        assert_eq!(event(&held, "held")["at"], held["timeline"][0]["at"], "held since it was accepted");
         world.pass(Duration::from_secs(5));
         world.post(path, "").await.is(204);
         assert_eq!(

@@ -228,6 +228,16 @@ fn r16_it_survives_a_restart_with_an_empty_window() {
 }
 
 #[test]
+fn r26_it_knows_since_when_it_is_open_whatever_its_probes_come_to() {
+    let mut breaker = opened();
+    let since = breaker.state().map(|state| state.opened_at);
+    assert_eq!(since, Some(at(4)));
+    probe(&mut breaker, 304, Outcome::Unavailable, None);
+    let restored = Breaker::restore(breaker.state());
+    assert_eq!(restored.state().map(|state| state.opened_at), since);
+}
+
+#[test]
 fn r16_a_probe_in_flight_is_lost_in_a_restart_and_its_lease_ends() {
     let mut breaker = opened();
     breaker.take_probe(at(304), LEASE);

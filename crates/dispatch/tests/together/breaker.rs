@@ -183,7 +183,8 @@ fn r25_a_wall_clock_that_was_set_back_does_not_lengthen_its_pause() {
 fn r16_a_gate_that_comes_after_its_lanes_is_taken_up_too() {
     let mut world = World::new(|_, _| Answer::of(Outcome::Delivered));
     world.endpoint(1, 1, &Arc::new(builtin::payments()));
-    let breaker = BreakerState { pause_ms: 300_000, probe_at: BEGIN + secs(100), answered: 0 };
+    let breaker =
+        BreakerState { opened_at: BEGIN, pause_ms: 300_000, probe_at: BEGIN + secs(100), answered: 0 };
     let gate = Gate { breaker: Some(breaker), ..Gate::default() };
     world.gates.insert(APP, gate);
     world.step(vec![Input::Gate { scope: APP, gate }]);
@@ -259,7 +260,7 @@ fn r12_a_late_probe_is_an_attempt_like_any_other_and_spends_its_step() {
 fn r12_a_lane_that_is_being_read_may_have_the_better_probe() {
     let mut world = World::new(|_, _| Answer::of(Outcome::Delivered));
     let probe_at = BEGIN + secs(100);
-    let breaker = BreakerState { pause_ms: 300_000, probe_at, answered: 0 };
+    let breaker = BreakerState { opened_at: BEGIN, pause_ms: 300_000, probe_at, answered: 0 };
     world.gates.insert(APP, Gate { breaker: Some(breaker), ..Gate::default() });
     world.restart(secs(0));
     world.endpoint(1, 1, &Arc::new(builtin::payments()));

@@ -81,8 +81,9 @@ fn table(shown: &Value) -> Vec<(&'static str, String)> {
     let mut table: Vec<(&'static str, String)> = Vec::new();
     for breaker in each("breakers") {
         let what = breaker["endpointId"].as_str().unwrap_or("the application");
-        let (pause_s, next) = (breaker["pauseMs"].as_u64().unwrap_or(0) / 1000, plain(&breaker["probeAt"]));
-        table.push(("open", format!("{what}, next probe at {next}, pause {pause_s} s")));
+        let (since, next) = (plain(&breaker["openedAt"]), plain(&breaker["probeAt"]));
+        let pause_s = breaker["pauseMs"].as_u64().unwrap_or(0) / 1000;
+        table.push(("open", format!("{what}, since {since}, next probe at {next}, pause {pause_s} s")));
     }
     for throttle in each("throttles") {
         table.push((
@@ -121,7 +122,7 @@ mod tests {
         );
         let all = json!({
             "scope": "application",
-            "breakers": [{"scope": "application", "state": "open", "pauseMs": 300_000, "probeAt": "T1"}],
+            "breakers": [{"scope": "application", "state": "open", "openedAt": "T0", "pauseMs": 300_000, "probeAt": "T1"}],
             "throttles": [{"endpointId": "ep_1", "until": "T2"}],
             "frozen": {"scope": "environment", "since": "T3"},
             "sendingPausedSince": "T4",
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(
             facts(&table(&all)),
             [
-                "open       the application, next probe at T1, pause 300 s",
+                "open       the application, since T0, next probe at T1, pause 300 s",
                 "throttled  ep_1 until T2",
                 "frozen     environment, since T3",
                 "paused     all sending, since T4: our own network seems to be down",

@@ -90,14 +90,13 @@ fn delivery(terminal: Terminal, shown: &Value) -> Vec<String> {
         let rule = shown["nextAttemptRule"].as_str().map_or_else(String::new, |rule| format!(" ({rule})"));
         table.push(("next", format!("{}{rule}", plain(&shown["nextAttempt"]))));
     }
-    let used = &shown["used"];
-    table.push((
-        "used",
-        format!(
-            "{} attempts, {} outage steps, {} refusal steps",
-            shown["attempts"], used["outage"], used["refusal"]
-        ),
-    ));
+    let counted = |count: &Value, what: &str| format!("{count} {what}{}", if *count == 1 { "" } else { "s" });
+    let used = [
+        counted(&shown["attempts"], "attempt"),
+        counted(&shown["used"]["outage"], "outage step"),
+        counted(&shown["used"]["refusal"], "refusal step"),
+    ];
+    table.push(("used", used.join(", ")));
     if state == "waiting" {
         table.push(("expires", plain(&shown["expiresAt"])));
     }
@@ -149,7 +148,7 @@ mod tests {
         let shown = json!({
             "id": "msg_1.ep_2", "eventType": "order.paid", "critical": true, "state": "waiting", "reason": null,
             "hold": {"name": "breaker_open", "sentence": "the server is down", "until": "T3"},
-            "used": {"outage": 2, "refusal": 0}, "attempts": 2, "nextAttempt": "T3", "nextAttemptRule": "breaker",
+            "used": {"outage": 1, "refusal": 0}, "attempts": 2, "nextAttempt": "T3", "nextAttemptRule": "breaker",
             "expiresAt": "T9",
             "timeline": [{"at": "T1", "kind": "accepted", "text": "accepted as order.paid"}],
         });
@@ -161,7 +160,7 @@ mod tests {
                 "state     waiting",
                 "held      the server is down (until T3)",
                 "next      T3 (breaker)",
-                "used      2 attempts, 2 outage steps, 0 refusal steps",
+                "used      2 attempts, 1 outage step, 0 refusal steps",
                 "expires   T9",
                 "",
                 "  T1  accepted as order.paid",

@@ -85,13 +85,8 @@ fn spoken(span: Duration) -> String {
     for (length, unit) in UNITS {
         let count = rest / length;
         rest %= length;
-        if count > 0 {
+        if count > 0 && parts.len() < 2 {
             parts.push(format!("{count} {unit}"));
-        } else if !parts.is_empty() {
-            break;
-        }
-        if parts.len() == 2 {
-            break;
         }
     }
     if parts.is_empty() { "0 s".to_owned() } else { parts.join(" ") }
@@ -120,7 +115,7 @@ mod tests {
         assert_eq!(spoken(0), "0 s");
         assert_eq!(spoken(511_000), "8 min 31 s");
         assert_eq!(spoken(97_200_000), "1 d 3 h");
-        assert_eq!(spoken(86_401_000), "1 d");
+        assert_eq!(spoken(519_300_000), "6 d 15 min");
         assert_eq!(spoken(1_250), "1 s 250 ms");
     }
 

@@ -13,6 +13,7 @@ impl Service {
         let open = |scope: BreakerScope, endpoint_id: Option<String>, state: BreakerState| OpenBreaker {
             scope,
             endpoint_id,
+            opened_at: state.opened_at,
             pause_ms: state.pause_ms,
             probe_at: state.probe_at,
             answered_probes: state.answered,

@@ -75,7 +75,7 @@ impl Service {
         events.extend(timeline::scheduled(&record, &attempts, profile, last));
         if let Some(held) = hold {
             let since = self.held_since(&who.app, record.endpoint, held.hold);
-            events.push(timeline::held(held, since, now));
+            events.extend(timeline::held(held, since, message.id.accepted_at(), now));
         }
         events.extend(timeline::ended(&record, &attempts));
         events.sort_by_key(|event| event.at);

@@ -4,6 +4,7 @@ use gonets_core::{
     gate::Scope,
     hold::Hold,
     ids::EndpointNo,
+    profile::BreakerScope,
     rule::{Reason, Rule},
     time::Timestamp,
 };
@@ -86,12 +87,18 @@ impl Service {
             }
             Hold::Frozen => directory.frozen(app.row.environment, app.no).map(|(_, since)| since),
             Hold::SendingPaused => directory.sending_paused(),
-            Hold::NoEndpoint
-            | Hold::BreakerOpen
-            | Hold::Throttled
-            | Hold::AddressNotAllowed
-            | Hold::BehindAnother => None,
+            Hold::BreakerOpen => self.breaker_opened(app, endpoint),
+            Hold::NoEndpoint | Hold::Throttled | Hold::AddressNotAllowed | Hold::BehindAnother => None,
         }
+    }
+
+    /// Since when the breaker of an endpoint's deliveries is open.
+    fn breaker_opened(&self, app: &App, endpoint: EndpointNo) -> Option<Timestamp> {
+        let scope = match app.profile.breaker.as_ref()?.scope {
+            BreakerScope::Application => Scope::Application(app.no),
+            BreakerScope::Endpoint => Scope::Endpoint(endpoint),
+        };
+        Some(self.directory().gate(scope).breaker?.opened_at)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The events of a delivery as sentences (R26).
 
 use gonets_core::{
+    hold::Hold,
     profile::Profile,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -92,13 +93,18 @@ fn ended_at(attempt: &Attempt) -> Timestamp {
     attempt.started + std::time::Duration::from_millis(attempt.duration_ms)
 }
 
-pub(super) fn held(held: Held, since: Option<Timestamp>, now: Timestamp) -> Event {
+/// What holds it: since it was accepted, or since the hold began after that. The opening of a breaker is an
+/// event of its own.
+pub(super) fn held(held: Held, since: Option<Timestamp>, accepted: Timestamp, now: Timestamp) -> Vec<Event> {
     let until = held.until.map_or_else(String::new, |until| format!(" (until {until})"));
-    Event {
-        at: since.unwrap_or(now),
-        text: format!("held: {}{until}", held.hold.sentence()),
-        what: What::Held(held),
+    let at = since.unwrap_or(now).max(accepted);
+    let mut events = Vec::new();
+    if held.hold == Hold::BreakerOpen && since.is_some_and(|since| accepted <= since) {
+        events.push(Event { at, text: "the breaker opened".to_owned(), what: What::BreakerOpened });
     }
+    let text = format!("held: {}{until}", held.hold.sentence());
+    events.push(Event { at, text, what: What::Held(held) });
+    events
 }
 
 pub(super) fn ended(record: &DeliveryRecord, attempts: &[Attempt]) -> Option<Event> {
@@ -165,6 +171,21 @@ mod tests {
         let refused = Progress { refusals: 1, ..Progress::default() };
         assert!(text(refused, Rule::RefusalLadder).ends_with("(refusal ladder, step 1 of 5)"));
         assert!(text(refused, Rule::DeliverAt).ends_with("(the message is not to be delivered earlier)"));
+    }
+
+    #[test]
+    fn r26_a_breaker_that_opened_while_it_waited_is_an_event_and_one_from_before_is_not() {
+        let at = Timestamp::from_millis;
+        let open = Held { hold: Hold::BreakerOpen, until: Some(at(2_000)) };
+        let kinds = |since, accepted| {
+            let events = held(open, since, accepted, at(99));
+            events.iter().map(|event| (event.at, event.what.kind())).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(Some(at(7)), at(5)), [(at(7), "breaker_opened"), (at(7), "held")]);
+        assert_eq!(kinds(Some(at(7)), at(9)), [(at(9), "held")]);
+        assert_eq!(kinds(None, at(9)), [(at(99), "held")]);
+        let frozen = Held { hold: Hold::Frozen, until: None };
+        assert_eq!(held(frozen, Some(at(7)), at(5), at(99)).len(), 1);
     }
 
     #[test]

@@ -142,7 +142,12 @@ pub fn gates_keep_every_facet_and_open_ones_need_no_row(open: Open<'_>) {
     let mut trial = Trial::start(open);
     let at = Timestamp::from_millis;
     let full = Gate {
-        breaker: Some(BreakerState { pause_ms: u64::MAX >> 1, probe_at: at(1), answered: 2 }),
+        breaker: Some(BreakerState {
+            opened_at: at(1),
+            pause_ms: u64::MAX >> 1,
+            probe_at: at(1),
+            answered: 2,
+        }),
         throttle: Throttle { until: Some(at(3)), in_a_row: 4, pause_ms: 8_000 },
         health: Health { first_failure: Some(at(5)), failures: 6, notices: 7, ..Health::default() },
         disabled: Some(Disabled { since: at(8), why: DisabledBy::Failing }),

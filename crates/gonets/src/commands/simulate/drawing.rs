@@ -5,7 +5,7 @@ use std::time::Duration;
 use gonets_core::outcome::Outcome;
 use gonets_dispatch::simulate::{End, Timeline};
 
-use super::table::tone;
+use super::{spoken, table::tone};
 use crate::terminal::{Terminal, Tone};
 
 /// Columns of the line.
@@ -26,7 +26,9 @@ const LEGEND: &str = "● delivered  ○ not delivered  ◇ not delivered, the b
 
 /// The line, its scale, and what the marks mean.
 pub(super) fn lines(terminal: Terminal, timeline: &Timeline) -> Vec<String> {
-    let end = timeline.ended_at;
+    // What was held for days is drawn from where it began to be tried.
+    let begin = timeline.attempts.first().map_or(Duration::ZERO, |first| first.at);
+    let end = timeline.ended_at.saturating_sub(begin);
     let mut line: Vec<(char, Tone)> = vec![('─', Tone::Faint); WIDTH];
     for attempt in &timeline.attempts {
         let mark = match (attempt.outcome, attempt.probe) {
@@ -34,13 +36,19 @@ pub(super) fn lines(terminal: Terminal, timeline: &Timeline) -> Vec<String> {
             (_, true) => '◇',
             (_, false) => '○',
         };
-        line[column(attempt.at, end)] = (mark, tone(attempt.outcome));
+        line[column(attempt.at.saturating_sub(begin), end)] = (mark, tone(attempt.outcome));
     }
     if matches!(timeline.end, End::Failed(_)) {
         line[WIDTH - 1] = ('✕', Tone::Bad);
     }
     let painted = line.into_iter().map(|(mark, tone)| terminal.paint(tone, mark)).collect();
-    vec![painted, terminal.paint(Tone::Faint, scale(end)), String::new(), terminal.paint(Tone::Faint, LEGEND)]
+    let mut lines = vec![painted, terminal.paint(Tone::Faint, scale(end)), String::new()];
+    if !begin.is_zero() {
+        let held = format!("drawn from the first attempt, {} after acceptance", spoken(begin));
+        lines.push(terminal.paint(Tone::Faint, held));
+    }
+    lines.push(terminal.paint(Tone::Faint, LEGEND));
+    lines
 }
 
 /// Where an instant stands on a logarithmic scale from 0 to the end.
@@ -95,6 +103,13 @@ mod tests {
         assert!(lines[0].starts_with("○───○──") && lines[0].ends_with('●'), "{}", lines[0]);
         assert_eq!(lines[0].chars().filter(|mark| *mark == '◇').count(), 1);
         assert!(lines[1].starts_with("0   1 s") && lines[1].ends_with("1 d"), "{}", lines[1]);
+    }
+
+    #[test]
+    fn what_was_held_for_days_is_drawn_from_its_first_attempt() {
+        let lines = drawn(&[518_400, 518_401, 519_300], End::Delivered, 519_300);
+        assert!(lines[0].starts_with('○') && lines[1].starts_with("0      1 s"), "{lines:?}");
+        assert_eq!(lines[3], "drawn from the first attempt, 6 d after acceptance");
     }
 
     #[test]
