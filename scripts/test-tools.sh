@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the black-box tests need besides Rust: the official verification
 # libraries and SDKs that receivers and producers use, in Python and JavaScript, strace, with
-# which tests watch system calls, and ip and unshare, which make a network namespace where public
-# addresses can be reached (the test that does so needs root).
+# which tests watch system calls, libfaketime, which sets a process's wall clock, and ip and unshare,
+# which make a network namespace where public addresses can be reached (the test that does so needs root).
 #
 # It can be run again at any time; when everything is there it only looks, and is quick.
 # A test is never skipped for want of a tool: whatever cannot be installed is named here,
@@ -22,6 +22,7 @@ node_packages=('standardwebhooks@1' 'svix@2')
 
 say() { printf 'test-tools: %s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
+has_faketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null; }
 has_venv() { have python3 && python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
 # --- programs -------------------------------------------------------------------------------
@@ -35,6 +36,7 @@ missing_programs() {
   have strace || echo 'strace strace'
   have ip || echo 'ip iproute2'
   have unshare || echo 'unshare util-linux'
+  has_faketime || echo 'libfaketime faketime'
 }
 
 install_programs() {

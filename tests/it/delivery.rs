@@ -133,7 +133,7 @@ async fn the_same_event_id_or_idempotency_key_makes_one_message() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hanging_endpoint_does_not_delay_a_healthy_one() {
     let (well, mut at_well) = scripted(&[200]).await;
-    let hanging = Receiver::start(|_| Reply { status: 200, after: Duration::from_secs(3600) }).await;
+    let hanging = Receiver::start(|_| Reply::after(200, Duration::from_secs(3600))).await;
     let server = Server::start();
     let mut client = Client::of(server.address());
     // svix: an attempt may take 30 s, so all of them hang until the end of this test.

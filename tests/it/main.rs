@@ -19,6 +19,7 @@ mod memory;
 mod peer;
 mod receiver;
 mod reuse;
+mod rules;
 mod sdk;
 mod server;
 mod sync;

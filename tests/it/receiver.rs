@@ -28,15 +28,21 @@ impl Received {
 }
 
 /// What to answer, and after how long.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Reply {
     pub status: u16,
     pub after: Duration,
+    /// Further lines of the head, each with its line end.
+    pub lines: String,
 }
 
 impl Reply {
     pub fn status(status: u16) -> Self {
-        Self { status, after: Duration::ZERO }
+        Self { status, after: Duration::ZERO, lines: String::new() }
+    }
+
+    pub fn after(status: u16, after: Duration) -> Self {
+        Self { after, ..Self::status(status) }
     }
 }
 
@@ -83,7 +89,7 @@ async fn serve(
         if !reply.after.is_zero() {
             tokio::time::sleep(reply.after).await;
         }
-        let text = format!("HTTP/1.1 {} Reply\r\ncontent-length: 2\r\n\r\nok", reply.status);
+        let text = format!("HTTP/1.1 {} Reply\r\n{}content-length: 2\r\n\r\nok", reply.status, reply.lines);
         stream.write_all(text.as_bytes()).await?;
     }
 }

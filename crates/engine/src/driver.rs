@@ -17,7 +17,7 @@ use gonets_core::{
     time::Timestamp,
 };
 use gonets_dispatch::{
-    effect::{Effect, SendId},
+    effect::{self, Effect, SendId},
     input::{Input, Window},
     shard::Shard,
 };
@@ -40,6 +40,8 @@ pub enum Ack {
     Caller(oneshot::Sender<Verdict>),
     /// An outcome; `bare` when its attempt's details were left out because the store choked on them.
     Outcome { bare: bool },
+    /// A probe goes out when its lease is durable.
+    Lease(effect::Send),
     /// The engine's own upkeep.
     None,
 }

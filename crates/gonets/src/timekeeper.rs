@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 const FILE: &str = "clock.json";
 /// The number of this boot, on Linux.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// How often the file is written.
-const EVERY: Duration = Duration::from_secs(5);
+/// How often the file is written. What it says stays true; newer is only better against slow drift.
+const EVERY: Duration = Duration::from_secs(60);
 /// A clock that differs by less was not set; it runs as clocks do.
 const DRIFT: Duration = Duration::from_secs(60);
 

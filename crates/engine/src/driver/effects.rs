@@ -34,6 +34,10 @@ impl Driver {
             match effect {
                 Effect::Record(record) => jobs.push(self.outcome(record)),
                 Effect::Keep(keep) => jobs.push(self.keep(keep)),
+                // Its lease is in the queue already: it goes out when this, behind it, is durable.
+                Effect::Send(send) if send.probe => {
+                    jobs.push(Job { tx: Tx::Keep(Box::default()), ack: Ack::Lease(send) });
+                }
                 Effect::Send(send) => sends.push(send),
                 Effect::Load(load) => self.load(load),
             }
@@ -48,6 +52,10 @@ impl Driver {
         // What else is left of them was interrupted and is not recorded.
         let shard = &self.shard;
         self.attempts.retain(|send, _| shard.is_put_off(*send));
+        self.send_off(sends);
+    }
+
+    pub(super) fn send_off(&mut self, sends: Vec<effect::Send>) {
         let errands = sends.into_iter().filter_map(|send| self.errand(send)).collect();
         launch::launch(&self.road, errands);
     }

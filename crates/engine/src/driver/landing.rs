@@ -33,6 +33,7 @@ impl Driver {
         for tx in std::mem::take(&mut self.deferred) {
             self.submit(tx);
         }
+        let mut probes = Vec::new();
         for Landed { tx, verdict, ack } in landing.landed {
             match (tx, &verdict) {
                 (Tx::Accept(accept), Ok(Made::Message(_))) => self.accepted(*accept),
@@ -64,11 +65,14 @@ impl Driver {
                 }
                 _ => {}
             }
-            if let Ack::Caller(reply) = ack {
+            match ack {
                 // A caller that hung up loses the answer, not the operation.
-                let _ = reply.send(verdict);
+                Ack::Caller(reply) => drop(reply.send(verdict)),
+                Ack::Lease(probe) => probes.push(probe),
+                Ack::Outcome { .. } | Ack::None => {}
             }
         }
+        self.send_off(probes);
     }
 
     fn accepted(&mut self, mut accept: Accept) {

@@ -1,0 +1,12 @@
+//! The rules of delivery with the real binary and real sockets: profiles whose ladders are scaled to
+//! milliseconds, and receivers that follow scripts.
+
+mod backlog;
+mod breaker;
+mod clock;
+mod fleet;
+mod health;
+mod partner;
+mod retry_after;
+mod timelines;
+mod unrouted;
