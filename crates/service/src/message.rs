@@ -2,6 +2,7 @@
 
 mod endpoints;
 mod get;
+mod held;
 mod list;
 mod post;
 mod route;

@@ -98,7 +98,7 @@ pub(crate) async fn get(
         ("app_id" = String, Path), ("msg_id" = String, Path, description = "Id or eventId"),
         ("endpoint_id" = String, Path, description = "Id or uid"),
     ),
-    responses((status = 202), (status = 409, description = "The endpoint is disabled, or one is under way")),
+    responses((status = 202), (status = 409, description = "The endpoint is disabled, sending is frozen, or one is under way")),
 )]
 pub(crate) async fn resend(
     State(service): State<Arc<Service>>,

@@ -56,6 +56,9 @@ async fn r11_an_open_breaker_is_shown_and_what_waits_behind_it_says_so() {
     assert!(holding["text"].as_str().unwrap().starts_with("held: the server is down"), "{holding}");
     let tried = format!("/app/shop/delivery/{}.{endpoint}", first.as_str().unwrap());
     let tried = world.get(&tried).await.is(200).json();
+    let listed =
+        world.get("/app/shop/endpoint/e/msg?order=ascending").await.is(200).json()["data"][0].clone();
+    assert_eq!((&listed["statusText"], &listed["nextAttempt"]), (&json!("pending"), &breaker["probeAt"]));
     assert_eq!(event(&tried, "breaker_opened")["at"], breaker["openedAt"], "it was accepted before");
 }
 

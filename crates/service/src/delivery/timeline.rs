@@ -22,10 +22,13 @@ pub(super) fn accepted(message: &MessageRecord) -> Event {
 
 /// That there were attempts before those that are shown.
 pub(super) fn shortened(attempts: &[Attempt], message: &MessageRecord) -> Event {
-    let first = attempts.first().map_or(1, |attempt| attempt.number);
+    let which = match attempts.first() {
+        Some(first) => format!("attempts before attempt {}", first.number),
+        None => "its attempts".to_owned(),
+    };
     Event {
         at: message.id.accepted_at(),
-        text: format!("attempts before attempt {first} are not shown here; the list of attempts has them"),
+        text: format!("{which} are not shown here; the list of attempts has them"),
         what: What::Shortened,
     }
 }

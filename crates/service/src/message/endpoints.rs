@@ -87,7 +87,8 @@ impl Service {
             |delivery| ids.endpoint(delivery.endpoint),
             |delivery| {
                 let endpoint = endpoint_of(&delivery)?;
-                let (status, next_attempt) = Status::of(&delivery, endpoint.is_disabled(), now);
+                let held = self.lane_hold(&who.app, endpoint);
+                let (status, next_attempt) = Status::of(&delivery, held, now);
                 Some(AtEndpoint { endpoint: self.shown_endpoint(endpoint), status, next_attempt })
             },
         );
@@ -114,8 +115,8 @@ impl Service {
         let ids = self.engine().ids();
         let page = request.of_ids(ids, IdKind::Message)?;
         let endpoint = self.endpoint_read(who, endpoint)?;
-        let (no, is_disabled, now) = (endpoint.no, endpoint.is_disabled(), self.now());
-        let standing = move |delivery: &DeliveryRecord| Status::of(delivery, is_disabled, now);
+        let (no, held, now) = (endpoint.no, self.lane_hold(&who.app, &endpoint), self.now());
+        let standing = move |delivery: &DeliveryRecord| Status::of(delivery, held, now);
         let look = move |store: &dyn Queries| look_through(store, no, page, &filter, standing);
         let looked = self.engine().ask(look).await?;
         let listed = request.listed(

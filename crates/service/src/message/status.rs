@@ -3,6 +3,8 @@
 use gonets_core::time::Timestamp;
 use gonets_store::record::{DeliveryRecord, DeliveryState, SettledState};
 
+use super::held::LaneHold;
+
 /// What stands of a message at an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -38,19 +40,23 @@ impl Status {
         }
     }
 
-    /// The status of a delivery, and when it is tried next: nothing is, where it is held at a
-    /// disabled endpoint, and a time that is over says nothing about when.
+    /// The status of a delivery, and when it is tried next. What holds its lane counts for what is due
+    /// before the hold ends, and a time that is over says nothing about when.
     pub(super) fn of(
         delivery: &DeliveryRecord,
-        is_disabled: bool,
+        held: Option<LaneHold>,
         now: Timestamp,
     ) -> (Self, Option<Timestamp>) {
+        let future = |at: Option<Timestamp>| at.filter(|at| *at > now);
+        let until = held.and_then(|held| held.until);
         match delivery.state {
-            DeliveryState::Fresh => (Self::Pending, None),
-            DeliveryState::Waiting { .. } if is_disabled => (Self::Pending, None),
+            DeliveryState::Fresh => (Self::Pending, future(until)),
+            DeliveryState::Waiting { due, .. } if held.is_some_and(|held| held.outlasts(due)) => {
+                (Self::Pending, future(until))
+            }
             DeliveryState::Waiting { due, .. } => {
                 let status = if delivery.progress.attempts > 0 { Self::Sending } else { Self::Pending };
-                (status, Some(due).filter(|due| *due > now))
+                (status, future(Some(due)))
             }
             DeliveryState::Settled { state, .. } => (
                 match state {
@@ -82,24 +88,38 @@ mod tests {
     }
 
     fn status(attempts: u32, state: DeliveryState) -> (Status, Option<Timestamp>) {
-        Status::of(&delivery(attempts, state), false, NOW)
+        Status::of(&delivery(attempts, state), None, NOW)
     }
 
     #[test]
     fn what_is_held_at_a_disabled_endpoint_is_pending_without_a_time() {
+        let held = Some(LaneHold { until: None });
         for due in [Timestamp::from_millis(1), Timestamp::from_millis(9)] {
             let waiting = delivery(3, DeliveryState::Waiting { due, rule: Rule::OutageLadder });
-            assert_eq!(Status::of(&waiting, true, NOW), (Status::Pending, None));
+            assert_eq!(Status::of(&waiting, held, NOW), (Status::Pending, None));
         }
         let fresh = delivery(0, DeliveryState::Fresh);
-        assert_eq!(Status::of(&fresh, true, NOW), (Status::Pending, None));
+        assert_eq!(Status::of(&fresh, held, NOW), (Status::Pending, None));
         let cancelled = DeliveryState::Settled {
             state: SettledState::Cancelled,
             reason: None,
             at: NOW,
             last_status: None,
         };
-        assert_eq!(Status::of(&delivery(3, cancelled), true, NOW), (Status::Canceled, None));
+        assert_eq!(Status::of(&delivery(3, cancelled), held, NOW), (Status::Canceled, None));
+    }
+
+    #[test]
+    fn a_hold_that_ends_counts_for_what_is_due_before_its_end() {
+        let until = Timestamp::from_millis(20);
+        let held = Some(LaneHold { until: Some(until) });
+        let waiting = |due| {
+            let due = Timestamp::from_millis(due);
+            Status::of(&delivery(3, DeliveryState::Waiting { due, rule: Rule::OutageLadder }), held, NOW)
+        };
+        assert_eq!(waiting(1), (Status::Pending, Some(until)));
+        assert_eq!(waiting(30), (Status::Sending, Some(Timestamp::from_millis(30))));
+        assert_eq!(Status::of(&delivery(0, DeliveryState::Fresh), held, NOW), (Status::Pending, Some(until)));
     }
 
     #[test]
