@@ -86,3 +86,21 @@ async fn health_needs_no_key() {
     let request = Request::get("/openapi.json").body(axum::body::Body::empty()).unwrap();
     assert!(world.send(request).await.is(200).json()["paths"]["/api/v1/app/{app_id}/msg"].is_object());
 }
+
+#[tokio::test]
+async fn a_put_repeated_under_a_uid_means_the_same_thing() {
+    let world = World::new().await;
+    let url = json!({"url": "http://127.0.0.1:9/"}).to_string();
+    let name = json!({"name": "Shop"}).to_string();
+    let endpoints = ("/app/shop/endpoint/e", &url);
+    for (path, body) in [("/app/shop", &name), endpoints, ("/operational-webhook/endpoint/e", &url)] {
+        let made = world.call("PUT", path, body).await.is(201);
+        for _ in 0..2 {
+            let again = world.call("PUT", path, body).await.is(200);
+            assert_eq!((again.id(), &again.json()["uid"]), (made.id(), &made.json()["uid"]), "{path}");
+        }
+    }
+    let id = world.get("/app/shop/endpoint/e").await.id();
+    let by_id = world.call("PUT", &format!("/app/shop/endpoint/{id}"), &url).await.is(200).json();
+    assert_eq!(by_id["uid"], json!(null), "under its id it is replaced as a whole");
+}

@@ -4,13 +4,15 @@ use super::{Application, ApplicationDraft, Created, create, uid_of_path};
 use crate::{
     access::{Admin, AppAccess, Caller},
     error::Error,
+    field::form_of_id,
     service::Service,
     write::{Change, Written},
 };
 
 impl Service {
-    /// Replaces the application of this id or uid; one that is not there is made with the name as
-    /// its uid, unless the draft has another.
+    /// Replaces the application of this id or uid; one that is not there is made. Under a uid, that stays
+    /// or becomes its uid unless the draft has another, so that the same request repeated means the same
+    /// application.
     ///
     /// # Errors
     /// [`Error::Forbidden`] for a token of the application itself.
@@ -21,6 +23,8 @@ impl Service {
         draft: ApplicationDraft,
     ) -> Result<Created<Application>, Error> {
         let admin: Admin = caller.admin()?;
+        let uid_of_path = form_of_id(name).is_none().then(|| name.to_owned());
+        let draft = ApplicationDraft { uid: draft.uid.clone().or(uid_of_path), ..draft };
         draft.check(self)?;
         let mut tries = match self.app(caller, name) {
             Ok(who) => self.tries_about(who.app.no),
@@ -61,7 +65,7 @@ impl Service {
     ) -> Result<Option<Application>, Error> {
         uid_of_path(name)?;
         let uid = draft.uid.clone().unwrap_or_else(|| name.to_owned());
-        match self.make_application(who, ApplicationDraft { uid: Some(uid.clone()), ..draft }, None).await? {
+        match self.make_application(who, draft, None).await? {
             Written::Done(row) | Written::Replayed(row) => {
                 Application::of_row(self.engine().ids(), &row).map(Some)
             }

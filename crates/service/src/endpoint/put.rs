@@ -21,8 +21,8 @@ use crate::{
 
 impl Service {
     /// Replaces the endpoint of this id or uid; its secret and headers stay (they have operations
-    /// of their own). One that is not there is made with the name as its uid, unless the draft has
-    /// another.
+    /// of their own). One that is not there is made. Under a uid, that stays or becomes its uid unless
+    /// the draft has another, so that the same request repeated means the same endpoint.
     ///
     /// # Errors
     /// As [`Service::create_endpoint`].
@@ -32,6 +32,8 @@ impl Service {
         name: &str,
         draft: EndpointDraft,
     ) -> Result<Created<Endpoint>, Error> {
+        let uid_of_path = form_of_id(name).is_none().then(|| name.to_owned());
+        let draft = EndpointDraft { uid: draft.uid.clone().or(uid_of_path), ..draft };
         let mut tries = self.tries_about(who.app.no);
         // Its name is looked up before the first turn: others need not wait for that.
         let mut known = KnownUrl::default();
@@ -52,13 +54,12 @@ impl Service {
             tries.next().await?;
             let secret = self.check_new_named(name, &draft)?;
             let url = known.check(self, who, &draft.url).await?;
-            let uid = draft.uid.clone().unwrap_or_else(|| name.to_owned());
-            let new = EndpointDraft { uid: Some(uid.clone()), ..draft.clone() };
-            match self.make_endpoint(who, url, secret, new, None).await? {
+            let uid = draft.uid.as_deref().unwrap_or(name);
+            match self.make_endpoint(who, url, secret, draft.clone(), None).await? {
                 Written::Done(row) | Written::Replayed(row) => {
                     return self.written_endpoint(&row).map(Created::New);
                 }
-                Written::UidTaken if uid != name => return Err(create::uid_taken(&uid)),
+                Written::UidTaken if uid != name => return Err(create::uid_taken(uid)),
                 // Someone else made it meanwhile.
                 Written::UidTaken | Written::Outrun => {}
             }
