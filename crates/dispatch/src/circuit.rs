@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use gonets_core::{
-    breaker::{Breaker, Variety},
+    breaker::{Breaker, BreakerState, Variety},
     gate::{GateChange, GateWrite, Scope},
     ids::{AppNo, EndpointNo, MessageId},
     limits,
@@ -110,10 +110,13 @@ impl Circuit {
         !self.breaker.is_open() && !self.pace.is_releasing()
     }
 
-    /// A breaker that was kept, as it is taken up: no pause is longer than it was (R25).
-    pub(crate) fn restored(state: Option<gonets_core::breaker::BreakerState>, now: Timestamp) -> Breaker {
+    /// A breaker that was kept, as it is taken up: no pause, lease or Retry-After of a probe is longer
+    /// than it can have been (R25).
+    pub(crate) fn restored(state: Option<BreakerState>, profile: &Profile, now: Timestamp) -> Breaker {
+        let lease = profile.timeout + limits::PROBE_LEASE_EXTRA;
         let state = state.map(|mut state| {
-            let longest = now.saturating_add(Duration::from_millis(state.pause_ms));
+            let pause = Duration::from_millis(state.pause_ms);
+            let longest = now.saturating_add(pause.max(lease).max(profile.retry_after_cap));
             state.probe_at = state.probe_at.min(longest);
             state
         });

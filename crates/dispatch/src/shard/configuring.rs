@@ -76,7 +76,9 @@ impl Shard {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
                 let state = kept.get_mut(&scope).and_then(|gate| gate.breaker.take());
-                let Some(circuit) = Circuit::new(scope, &lane.config, Circuit::restored(state, now)) else {
+                let Some(circuit) =
+                    Circuit::new(scope, &lane.config, Circuit::restored(state, &lane.config.profile, now))
+                else {
                     return;
                 };
                 entry.insert(circuit)
@@ -136,7 +138,7 @@ impl Shard {
         }
         let lanes: Vec<_> = match self.circuits.get_mut(&scope) {
             Some(circuit) => {
-                circuit.breaker = Circuit::restored(gate.breaker, now);
+                circuit.breaker = Circuit::restored(gate.breaker, &circuit.profile, now);
                 circuit.lanes.iter().copied().collect()
             }
             None => {

@@ -125,7 +125,7 @@ fn act(world: &mut World, doing: Doing) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
     #[test]
     fn r11_r24_the_laws_hold_and_every_wait_has_an_end(

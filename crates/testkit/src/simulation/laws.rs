@@ -16,10 +16,7 @@
 //! 9. *The books balance* (R29): in the end the store counts what was accepted as delivered, failed or
 //!    cancelled, and nothing as waiting.
 
-use std::{
-    collections::{BTreeSet, HashMap, HashSet},
-    time::Duration,
-};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gonets_core::{
     gate::{Gate, GateChange, GateWrite, Scope},
@@ -85,13 +82,12 @@ impl Laws {
     }
 
     /// After a crash: the gates as the store has them.
-    pub(super) fn restored(&mut self, gates: &[(Scope, Gate)], now: Timestamp) {
+    pub(super) fn restored(&mut self, gates: &[(Scope, Gate)]) {
         self.open.clear();
         self.probes.clear();
         for (scope, gate) in gates {
             if let Some(breaker) = gate.breaker {
-                let latest = now.saturating_add(Duration::from_millis(breaker.pause_ms));
-                self.open.insert(*scope, breaker.probe_at.min(latest));
+                self.open.insert(*scope, breaker.probe_at);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use gonets_core::{
     gate::Scope,
     ids::{AppNo, EndpointNo, EntityNo, EnvironmentNo},
-    time::{Clock, Timestamp},
+    time::Timestamp,
 };
 use gonets_dispatch::{
     config::{HostNo, LaneConfig},
@@ -93,7 +93,7 @@ impl<'a> World<'a> {
     pub(super) fn recovery(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
         let gates = self.queries.gates().expect("gates can be read");
-        self.laws.restored(&gates, self.clock.now());
+        self.laws.restored(&gates);
         inputs.extend(gates.into_iter().map(|(scope, gate)| Input::Gate { scope, gate }));
         for endpoint in &self.endpoints {
             inputs.push(Input::Lane(self.lane(*endpoint)));
