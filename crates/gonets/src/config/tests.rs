@@ -135,7 +135,8 @@ fn a_wrong_value_is_told_with_its_key_and_origin() {
 }
 
 fn load_error(text: &str) -> String {
-    let served = with_file(text, &[], ConfigFlags::default()).and_then(|settings| Config::of(settings, false));
+    let served =
+        with_file(text, &[], ConfigFlags::default()).and_then(|settings| Config::of(settings, false));
     served.unwrap_err().to_string()
 }
 
