@@ -95,6 +95,8 @@ pub(crate) struct Window {
 struct Loading {
     wish: Wish,
     settled: Numbers<MessageId>,
+    /// Of those, retries by hand. That an attempt in turn was settled does not end a retry by hand.
+    settled_by_hand: Numbers<MessageId>,
     fresh_arrived: bool,
     hand_arrived: bool,
     due_arrived: Option<Timestamp>,
@@ -224,7 +226,7 @@ impl Window {
         if wish.by_hand > 0 {
             self.hand_left = !window.hand_end || loading.hand_arrived;
             for item in window.by_hand {
-                if !loading.settled.contains(&item.message) {
+                if !loading.settled_by_hand.contains(&item.message) {
                     self.by_hand.entry(item.message).or_insert(Some(item));
                 }
             }
@@ -242,6 +244,9 @@ impl Window {
     pub(crate) fn durable(&mut self, message: MessageId, by_hand: bool, next_due: Option<Timestamp>) {
         if let Some(loading) = &mut self.loading {
             loading.settled.insert(message);
+            if by_hand {
+                loading.settled_by_hand.insert(message);
+            }
         }
         if next_due.is_none() && !by_hand && self.head == Some(message) {
             self.head = None;

@@ -53,10 +53,13 @@ impl Window {
     }
 
     pub(super) fn loaded_in_order(&mut self, loading: &Loading, window: &Loaded, now: Timestamp) {
-        let mut rows = window.in_order.iter().filter(|row| !loading.settled.contains(&message(row)));
         self.head_due = None;
         self.order_left = true;
-        let head = rows.next();
+        if !loading.settled.is_empty() {
+            // The head may have ended or may wait for another time: only a new read can tell.
+            return;
+        }
+        let head = window.in_order.first();
         self.head = head.map(message);
         match head {
             Some(OrderedItem::Waiting(row)) if row.due > now => self.head_due = Some(row.due),

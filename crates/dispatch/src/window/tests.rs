@@ -3,7 +3,7 @@
 use gonets_core::ids::EndpointNo;
 
 use super::*;
-use crate::input::{DueItem, FreshItem};
+use crate::input::{DueItem, FreshItem, OrderedItem};
 
 const BOUND: usize = 8;
 
@@ -145,4 +145,29 @@ fn r22_memory_stays_bounded_however_many_critical_ones_come() {
         window.arrived(&critical, BOUND, critical.critical);
     }
     assert!(window.known.len() <= 2 * BOUND);
+}
+
+#[test]
+fn r09_a_retry_by_hand_outlives_an_attempt_in_turn_that_ends_while_it_is_read() {
+    let mut window = Window::default();
+    window.arrived(&arrival(1, None), BOUND, false);
+    next(&mut window);
+    window.backlog(false, true, None);
+    window.wish(at(0), BOUND);
+    window.durable(MessageId(1), false, None);
+    window.loaded(Loaded { by_hand: vec![hand(1)], ..nothing() }, at(1));
+    assert_eq!(window.next_by_hand().map(|item| item.message), Some(MessageId(1)));
+}
+
+#[test]
+fn r24_a_head_that_is_settled_while_it_is_read_is_read_again() {
+    let mut window = Window::default();
+    window.backlog(true, true, None);
+    assert!(window.wish_in_order(at(0), BOUND).is_some_and(|wish| wish.in_order > 0 && wish.by_hand > 0));
+    window.durable(MessageId(1), true, None);
+    let row =
+        |message| OrderedItem::Fresh(FreshItem { message: MessageId(message), critical: false, kind: 1 });
+    window.loaded(Loaded { in_order: vec![row(1), row(2)], ..nothing() }, at(1));
+    assert!(next(&mut window).is_none(), "the retry by hand failed, so the head still waits");
+    assert!(window.wish_in_order(at(1), BOUND).is_some_and(|wish| wish.in_order > 0));
 }

@@ -90,6 +90,14 @@ pub struct Made {
     pub send: Send,
 }
 
+/// What the store comes back with in a while.
+enum Late {
+    /// A window, as it was when it was asked for.
+    Loaded(Input),
+    /// An outcome is committed then, in the order in which they were handed over.
+    Commit(Record),
+}
+
 pub struct World {
     pub shard: Shard,
     pub now: Timestamp,
@@ -103,6 +111,11 @@ pub struct World {
     pub lanes: BTreeMap<EndpointNo, LaneConfig>,
     answers: BTreeMap<(Timestamp, SendId), (Send, Answer)>,
     laws: Laws,
+    /// How long commits and reads take at most.
+    pub lag: Duration,
+    late: BTreeMap<(Timestamp, u64), Late>,
+    committed: Timestamp,
+    numbers: u64,
     bounds: Bounds,
     last_message: u64,
 }
@@ -126,6 +139,10 @@ impl World {
             lanes: BTreeMap::new(),
             answers: BTreeMap::new(),
             laws: Laws::default(),
+            lag: Duration::ZERO,
+            late: BTreeMap::new(),
+            committed: BEGIN,
+            numbers: 0,
             bounds,
             last_message: 0,
         }
@@ -197,6 +214,7 @@ impl World {
     /// The process dies and starts again after `down`: what is not in the store is lost.
     pub fn restart(&mut self, down: Duration) {
         self.answers.clear();
+        self.late.clear();
         self.now = self.now + down;
         self.laws.restart(self.now);
         self.shard = Shard::new(self.bounds, 8);
@@ -245,11 +263,23 @@ impl World {
             }
             Effect::Record(record) => {
                 self.keep(&record.gates, record.notices.clone());
-                let durable = self.record(&record);
-                self.records.push((self.now, record));
-                Some(durable)
+                self.records.push((self.now, record.clone()));
+                if self.lag.is_zero() {
+                    return Some(self.record(&record));
+                }
+                self.committed = self.committed.max(self.now + self.some_lag());
+                self.late.insert((self.committed, self.numbers), Late::Commit(record));
+                None
             }
-            Effect::Load(load) => Some(Input::Loaded { endpoint: load.endpoint, window: self.window(load) }),
+            Effect::Load(load) => {
+                let loaded = Input::Loaded { endpoint: load.endpoint, window: self.window(load) };
+                if self.lag.is_zero() {
+                    return Some(loaded);
+                }
+                let at = self.now + self.some_lag();
+                self.late.insert((at, self.numbers), Late::Loaded(loaded));
+                None
+            }
         }
     }
 
@@ -261,6 +291,12 @@ impl World {
             return Answer { expired: true, ..Answer::of(Outcome::Interrupted) };
         }
         (self.peer)(send, self.now)
+    }
+
+    /// Different each time, the same in every run.
+    fn some_lag(&mut self) -> Duration {
+        self.numbers += 1;
+        self.lag * (self.numbers.wrapping_mul(2_654_435_761) % 97) as u32 / 97
     }
 
     fn keep(&mut self, gates: &[GateWrite], notices: Vec<Notice>) {
@@ -356,11 +392,21 @@ impl World {
         let mut at_once = 0;
         loop {
             let answer = self.answers.first_key_value().map(|((at, _), _)| *at);
-            let next = [answer, self.shard.next_wake()].into_iter().flatten().min().filter(|at| *at <= until);
+            let late = self.late.first_key_value().map(|((at, _), _)| *at);
+            let next =
+                [answer, late, self.shard.next_wake()].into_iter().flatten().min().filter(|at| *at <= until);
             let Some(next) = next else { break };
             at_once = if next <= self.now { at_once + 1 } else { 0 };
             assert!(at_once < 100_000, "the machine wakes for nothing");
             self.now = self.now.max(next);
+            if let Some(entry) = self.late.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                let input = match entry.remove() {
+                    Late::Loaded(input) => input,
+                    Late::Commit(record) => self.record(&record),
+                };
+                self.step(vec![input]);
+                continue;
+            }
             match self.answers.first_entry().filter(|entry| entry.key().0 <= self.now) {
                 Some(entry) => {
                     let ((at, _), (send, answer)) = entry.remove_entry();
