@@ -18,6 +18,7 @@ use crate::{
     numbers::{ByNo, Numbers},
 };
 
+mod by_hand;
 mod ordered;
 
 /// Due times of critical deliveries that are remembered; the rest come when there is room.
@@ -169,14 +170,6 @@ impl Window {
         Some(wish)
     }
 
-    fn wish_by_hand(&self, bound: u32) -> u32 {
-        if self.hand_left && self.by_hand.len() < bound as usize / 4 {
-            bound + u32::try_from(self.by_hand.len()).unwrap_or(u32::MAX / 2)
-        } else {
-            0
-        }
-    }
-
     /// A read of what is wished for begins, if anything is.
     fn begin(&mut self, wish: Wish) -> Option<Wish> {
         if wish == Wish::default() {
@@ -276,11 +269,6 @@ impl Window {
         self.backlog(true, true, Some(Timestamp::from_millis(0)));
     }
 
-    /// A retry by hand that was interrupted on our side: it is tried again.
-    pub(crate) fn by_hand_again(&mut self, item: HandItem) {
-        self.by_hand.insert(item.message, Some(item));
-    }
-
     /// Whether an attempt of the delivery is under way, or its record not yet durable.
     pub(crate) fn is_busy(&self, message: MessageId) -> bool {
         matches!(self.known.get(&message), Some(Known::Busy { .. }))
@@ -291,35 +279,6 @@ impl Window {
     /// lane run ahead of it without bound.
     pub(crate) fn unrecorded(&self) -> usize {
         self.known.len() - self.ready.len()
-    }
-
-    pub(crate) fn has_by_hand(&self) -> bool {
-        self.by_hand.iter().any(|(message, item)| {
-            item.is_some() && !matches!(self.known.get(message), Some(Known::Busy { .. }))
-        })
-    }
-
-    /// The next retry by hand; it is busy from now on.
-    pub(crate) fn next_by_hand(&mut self) -> Option<Item> {
-        let (message, item) = self.by_hand.iter().find_map(|(message, item)| {
-            let item = (*item)?;
-            (!matches!(self.known.get(message), Some(Known::Busy { .. }))).then_some((*message, item))
-        })?;
-        self.by_hand.insert(message, None);
-        if let Some(Known::Ready(ready)) = self.known.remove(&message) {
-            self.ready.remove(&ready.turn);
-        }
-        Some(Item {
-            message,
-            source: Source::Hand,
-            critical: item.critical,
-            kind: item.kind,
-            progress: Progress {
-                attempts: item.attempts,
-                interrupted: item.interrupted,
-                ..Progress::default()
-            },
-        })
     }
 
     /// The first in turn; with `live`, the first of those accepted from then on, if there is one.

@@ -9,6 +9,7 @@ mod laws;
 mod order;
 mod properties;
 mod release;
+mod store;
 mod throttle;
 mod windows;
 mod world;

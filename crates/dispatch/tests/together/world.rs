@@ -3,12 +3,11 @@
 //! Commits and reads take no time unless a test says so; what is kept is kept as the engine would.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
 
-use crate::laws::Laws;
 use gonets_core::{
     decide::Finished,
     fleet::Reached,
@@ -22,10 +21,13 @@ use gonets_core::{
 };
 use gonets_dispatch::{
     config::{Bounds, HostNo, LaneConfig},
-    effect::{Effect, Load, Record, Send, SendId, Source, Then},
-    input::{Arrival, DueItem, FreshItem, HandItem, Input, OrderedItem, Reply, Window},
+    effect::{Effect, Record, Send, SendId, Source, Then},
+    input::{Arrival, Input, Reply},
     shard::Shard,
 };
+
+use crate::laws::Laws;
+pub use crate::store::{Row, Stored};
 
 pub const BEGIN: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 pub const ENVIRONMENT: EnvironmentNo = EnvironmentNo(1);
@@ -64,24 +66,6 @@ impl Answer {
 }
 
 pub type Peer = Box<dyn FnMut(&Send, Timestamp) -> Answer>;
-
-/// A delivery as the store has it.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    pub critical: bool,
-    pub kind: u32,
-    pub accepted: Timestamp,
-    /// `None`: never tried.
-    pub due: Option<Timestamp>,
-    pub progress: Progress,
-}
-
-#[derive(Default)]
-pub struct Stored {
-    pub waiting: BTreeMap<MessageId, Row>,
-    pub by_hand: BTreeSet<MessageId>,
-    pub ended: BTreeMap<MessageId, (Then, Row, Timestamp)>,
-}
 
 /// An attempt that was made.
 #[derive(Clone, Copy, Debug)]
@@ -272,7 +256,10 @@ impl World {
                 None
             }
             Effect::Load(load) => {
-                let loaded = Input::Loaded { endpoint: load.endpoint, window: self.window(load) };
+                let loaded = Input::Loaded {
+                    endpoint: load.endpoint,
+                    window: self.stored[&load.endpoint].window(load),
+                };
                 if self.lag.is_zero() {
                     return Some(loaded);
                 }
@@ -331,59 +318,6 @@ impl World {
             }
         }
         Input::Durable { endpoint: record.endpoint, message: record.message, by_hand, next_due }
-    }
-
-    fn window(&self, load: Load) -> Window {
-        let stored = &self.stored[&load.endpoint];
-        let mut fresh: Vec<_> = stored.waiting.iter().filter(|(_, row)| row.due.is_none()).collect();
-        fresh.sort_by_key(|(message, row)| (!row.critical, **message));
-        let mut due: Vec<_> =
-            stored.waiting.iter().filter_map(|(message, row)| Some((row.due?, *message, row))).collect();
-        let later = due.iter().filter(|(due, ..)| *due > load.now).map(|(due, ..)| *due).min();
-        due.retain(|(due, ..)| *due <= load.now);
-        due.sort_by_key(|(due, message, row)| (!row.critical, *due, *message));
-        let rest = due.get(load.due as usize).map(|(due, ..)| *due);
-        let mut ordered: Vec<_> = stored.waiting.iter().collect();
-        ordered.truncate(load.in_order as usize);
-        Window {
-            fresh_end: fresh.len() < load.fresh as usize,
-            fresh: fresh
-                .into_iter()
-                .take(load.fresh as usize)
-                .map(|(message, row)| FreshItem { message: *message, critical: row.critical, kind: row.kind })
-                .collect(),
-            next_due: if load.in_order > 0 { None } else { [rest, later].into_iter().flatten().min() },
-            due: due
-                .into_iter()
-                .take(load.due as usize)
-                .map(|(_, message, row)| due_item(message, row))
-                .collect(),
-            hand_end: stored.by_hand.len() < load.by_hand as usize,
-            by_hand: stored
-                .by_hand
-                .iter()
-                .take(load.by_hand as usize)
-                .map(|message| HandItem {
-                    message: *message,
-                    critical: false,
-                    kind: 1,
-                    attempts: 1,
-                    interrupted: 0,
-                })
-                .collect(),
-            order_end: ordered.len() < load.in_order as usize,
-            in_order: ordered
-                .into_iter()
-                .map(|(message, row)| match row.due {
-                    None => OrderedItem::Fresh(FreshItem {
-                        message: *message,
-                        critical: row.critical,
-                        kind: row.kind,
-                    }),
-                    Some(_) => OrderedItem::Waiting(due_item(*message, row)),
-                })
-                .collect(),
-        }
     }
 
     /// Lets `time` pass; answers come in their order.
@@ -447,16 +381,6 @@ impl World {
 
     pub fn gate(&self, scope: Scope) -> Gate {
         self.gates.get(&scope).copied().unwrap_or_default()
-    }
-}
-
-fn due_item(message: MessageId, row: &Row) -> DueItem {
-    DueItem {
-        message,
-        critical: row.critical,
-        kind: row.kind,
-        due: row.due.expect("it was tried"),
-        progress: row.progress,
     }
 }
 
