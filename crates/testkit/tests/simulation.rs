@@ -72,6 +72,16 @@ fn every_law_holds_on_the_model_store() {
     }
 }
 
+/// R29: a day in which servers go down and come back, refuse, throttle and are gone, people freeze,
+/// disable and reset, and the process dies now and then.
+#[test]
+fn r29_the_books_balance_after_a_random_day_in_a_thousand_seeds() {
+    for seed in 10_000..11_000 {
+        let day = Plan { span: Duration::from_hours(24), ..plan(seed, Sabotage::None) };
+        on_model(day).unwrap_or_else(|broken| panic!("seed {seed}: {broken:?}"));
+    }
+}
+
 #[test]
 fn every_law_holds_on_sqlite() {
     for seed in 1000..1030 {
