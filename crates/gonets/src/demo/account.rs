@@ -2,7 +2,13 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use gonets_core::{ids::MessageId, profile::Profile, rule::Rule, time::Timestamp};
+use gonets_core::{
+    ids::MessageId,
+    notice::{Notice, NoticeKind},
+    profile::Profile,
+    rule::Rule,
+    time::Timestamp,
+};
 use gonets_store::{
     record::{AttemptDetail, AttemptRecord, SettledState},
     tx::{Outcome, Then},
@@ -31,6 +37,12 @@ impl Account {
     pub fn outcome(&mut self, at: Timestamp, partner: &str, profile: &Profile, outcome: &Outcome) -> bool {
         let label = self.labels.get(&outcome.message).cloned().unwrap_or_default();
         self.terminal.line(self.text(at, partner, profile, outcome, &label));
+        for notice in &outcome.notices {
+            if let Some(told) = breaker(partner, notice) {
+                let clock = self.terminal.paint(Tone::Faint, time_of_day(at));
+                self.terminal.line(format!("{clock}  {}", self.terminal.paint(Tone::Strong, told)));
+            }
+        }
         let ended = matches!(outcome.then, Then::Settled { .. });
         if ended {
             self.labels.remove(&outcome.message);
@@ -58,6 +70,9 @@ impl Account {
                 let why = reason.map_or("cancelled", |reason| reason.sentence());
                 (Tone::Bad, format!("✕ {seen}: failed, {why}"))
             }
+            Then::Waiting { rule: Rule::Breaker, .. } => {
+                (Tone::Waiting, format!("◐ {seen}: the probe failed"))
+            }
             Then::Waiting { due, rule } => {
                 let pause = pause(due.since(at));
                 let ladder = ladder(profile, outcome, rule, *critical);
@@ -68,6 +83,19 @@ impl Account {
         let clock = self.terminal.paint(Tone::Faint, time_of_day(at));
         format!("{clock}  {label:<15} → {partner:<10} {}", self.terminal.paint(tone, what.trim_end()))
     }
+}
+
+/// What became of a partner's breaker, if the notice is about that.
+fn breaker(partner: &str, notice: &Notice) -> Option<String> {
+    let probe = notice.facts.until.map(|until| pause(until.since(notice.at))).unwrap_or_default();
+    Some(match notice.kind {
+        NoticeKind::BreakerOpened => {
+            format!("breaker of {partner} opened: the server is down. Deliveries wait, probe in {probe}")
+        }
+        NoticeKind::BreakerProbed => format!("breaker of {partner}: still down, next probe in {probe}"),
+        NoticeKind::BreakerClosed => format!("breaker of {partner} closed: what waited goes out gently"),
+        _ => return None,
+    })
 }
 
 /// `503 in 3 ms`, `connection refused`.
@@ -120,6 +148,7 @@ mod tests {
     use bytes::Bytes;
     use gonets_core::{
         ids::{AttemptId, EndpointNo},
+        notice::{About, Facts},
         outcome,
         profile::Profiles,
         progress::Progress,
@@ -195,6 +224,18 @@ mod tests {
         assert!(
             told(profiles::ORDERS, "order.paid", &refused).contains("◐ connection refused, again in 1 s")
         );
+    }
+
+    #[test]
+    fn what_becomes_of_a_breaker_is_told() {
+        let told = |kind, until: Option<u64>| {
+            let facts = Facts { until: until.map(|s| AT + Duration::from_secs(s)), ..Facts::default() };
+            breaker("down", &Notice::new(kind, About::default(), AT).with(facts))
+        };
+        let opened = told(NoticeKind::BreakerOpened, Some(4)).expect("a line");
+        assert_eq!(opened, "breaker of down opened: the server is down. Deliveries wait, probe in 4 s");
+        assert!(told(NoticeKind::BreakerClosed, None).is_some_and(|line| line.contains("closed")));
+        assert_eq!(told(NoticeKind::EndpointFailing, None), None);
     }
 
     #[test]
