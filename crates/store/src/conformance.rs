@@ -89,6 +89,7 @@ macro_rules! conformance {
             notices::gates_and_notices_are_written_with_their_document_or_not_at_all,
             books::r29_the_books_balance,
             books::r29_a_span_holds_what_was_accepted_in_it,
+            books::r29_a_message_sent_by_hand_where_it_was_not_routed_is_routed_there,
             configuration::a_document_is_replaced_under_its_version_only,
             configuration::a_uid_is_unique_among_the_living,
             configuration::touching_an_application_bumps_its_version,

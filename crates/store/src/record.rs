@@ -192,6 +192,8 @@ pub struct Books {
     pub unrouted: u64,
     /// Messages that waited for an endpoint and ended so.
     pub unrouted_ended: u64,
+    /// Deliveries that the messages' own records say were made of them: what `endpoints` must add up to.
+    pub routed: u64,
     pub endpoints: Vec<EndpointBooks>,
 }
 
@@ -206,7 +208,21 @@ pub struct EndpointBooks {
     pub waiting: u64,
 }
 
+impl Books {
+    /// Whether every message and every delivery is accounted for (R29); if not, that is a fault of ours.
+    pub fn is_balanced(&self) -> bool {
+        let without = self.routed_nowhere + self.unrouted + self.unrouted_ended;
+        let found: u64 = self.endpoints.iter().map(EndpointBooks::accepted).sum();
+        without <= self.messages && found == self.routed
+    }
+}
+
 impl EndpointBooks {
+    /// All of them.
+    pub const fn accepted(&self) -> u64 {
+        self.delivered + self.failed + self.cancelled + self.skipped + self.waiting
+    }
+
     /// The count of those that have ended so.
     pub fn ended(&mut self, state: SettledState) -> &mut u64 {
         match state {

@@ -42,8 +42,10 @@ pub struct BalanceOut {
     pub unrouted: u64,
     /// Messages that waited for an endpoint in vain.
     pub unrouted_ended: u64,
+    /// Deliveries that were made of the messages; those of the endpoints add up to it.
+    pub deliveries: u64,
     pub endpoints: Vec<EndpointBalanceOut>,
-    /// Every message is accounted for; if not, that is a fault of Gonets.
+    /// Every message and every delivery is accounted for; if not, that is a fault of Gonets.
     #[schema(example = true)]
     pub balanced: bool,
 }
@@ -65,7 +67,7 @@ pub struct EndpointBalanceOut {
 impl From<EndpointBalance> for EndpointBalanceOut {
     fn from(books: EndpointBalance) -> Self {
         Self {
-            accepted: books.accepted(),
+            accepted: books.accepted,
             endpoint_id: books.endpoint_id,
             delivered: books.delivered,
             failed: books.failed,
@@ -85,6 +87,7 @@ impl From<Balance> for BalanceOut {
             routed_nowhere: balance.routed_nowhere,
             unrouted: balance.unrouted,
             unrouted_ended: balance.unrouted_ended,
+            deliveries: balance.deliveries,
             endpoints: balance.endpoints.into_iter().map(EndpointBalanceOut::from).collect(),
             balanced: balance.is_balanced,
         }

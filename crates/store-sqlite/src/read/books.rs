@@ -52,7 +52,8 @@ fn count_messages(
         "SELECT
              message.routes = 0,
              EXISTS (SELECT 1 FROM unrouted WHERE unrouted.app = ?1 AND unrouted.msg = message.id),
-             EXISTS (SELECT 1 FROM unrouted_end WHERE unrouted_end.msg = message.id)
+             EXISTS (SELECT 1 FROM unrouted_end WHERE unrouted_end.msg = message.id),
+             message.routes
          FROM {} AS of_app CROSS JOIN message ON message.id = of_app.id
          WHERE of_app.app = ?1 AND of_app.id > ?2 AND of_app.id < ?3",
         messages_in(place)
@@ -61,6 +62,7 @@ fn count_messages(
     let mut rows = statement.query((app.0, range.low, range.high))?;
     while let Some(row) = rows.next()? {
         books.messages += 1;
+        books.routed += row.get::<_, i64>(3)? as u64;
         match (row.get(0)?, row.get(1)?, row.get(2)?) {
             (_, true, _) => books.unrouted += 1,
             (_, _, true) => books.unrouted_ended += 1,

@@ -94,8 +94,10 @@ impl Batch<'_> {
         }
         match outcome.then {
             Then::Settled { state, reason } => {
-                self.take_fresh(key)?;
-                self.take_waiting(key)?;
+                let waited = self.take_fresh(key)? | self.take_waiting(key)?;
+                if !waited {
+                    self.route_by_hand(key)?;
+                }
                 self.settle(outcome, state, reason)
             }
             Then::Waiting { due, rule } => {
@@ -114,6 +116,12 @@ impl Batch<'_> {
                 Ok(true)
             }
         }
+    }
+
+    /// A message that was sent by hand to an endpoint that it was never routed to: now it was (R29).
+    fn route_by_hand(&mut self, (endpoint, message): (u32, i64)) -> rusqlite::Result<()> {
+        self.conn.prepare_cached(include_str!("../sql/route_by_hand.sql"))?.execute((endpoint, message))?;
+        Ok(())
     }
 
     /// The attempts that a delivery has had are counted, whoever asked for them.

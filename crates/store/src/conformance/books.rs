@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     record::{Books, EndpointBooks, SettledState},
-    tx::{Accept, CancelStep, EndUnroutedStep, Made, Source, Then, Tx},
+    tx::{Accept, CancelStep, EndUnroutedStep, HandRetry, Made, Source, Then, Tx},
 };
 
 pub fn r29_the_books_balance(open: Open<'_>) {
@@ -52,6 +52,7 @@ pub fn r29_the_books_balance(open: Open<'_>) {
         routed_nowhere: 1,
         unrouted: 1,
         unrouted_ended: 1,
+        routed: 13,
         endpoints: vec![eight, seven, of(9)],
     };
     let ask = |trial: &Trial<'_>, from, to| {
@@ -69,7 +70,26 @@ pub fn r29_the_books_balance(open: Open<'_>) {
     let of_other = trial.ask().books(other, &[EndpointNo(7)], from, to).expect("an answer");
     assert_eq!(elsewhere.accepted_at(), from);
     let seven = EndpointBooks { cancelled: 1, ..of(7) };
-    assert_eq!(of_other, Books { messages: 1, endpoints: vec![seven], ..Books::default() });
+    assert_eq!(of_other, Books { messages: 1, routed: 1, endpoints: vec![seven], ..Books::default() });
+    assert!(books.is_balanced() && of_other.is_balanced());
+    assert!(!Books { routed: 14, ..books }.is_balanced(), "one of the deliveries is nowhere");
+}
+
+pub fn r29_a_message_sent_by_hand_where_it_was_not_routed_is_routed_there(open: Open<'_>) {
+    let mut trial = Trial::start(open);
+    let app = trial.app();
+    let id = trial.accepted(app, &[7]);
+    for endpoint in [7, 8, 8] {
+        let retry =
+            HandRetry { endpoint: EndpointNo(endpoint), message: id, under_way: false, idempotency: None };
+        assert!(trial.one(Tx::Hand(retry)).is_ok());
+        assert!(trial.one(outcome(id, endpoint, Source::Hand, DELIVERED).tx()).is_ok());
+    }
+    let to = trial.now + Duration::from_millis(1);
+    let endpoints = [7, 8].map(EndpointNo);
+    let books = trial.ask().books(app, &endpoints, id.accepted_at(), to).expect("an answer");
+    assert_eq!((books.routed, books.endpoints[0].delivered, books.endpoints[1].delivered), (2, 1, 1));
+    assert!(books.is_balanced());
 }
 
 pub fn r29_a_span_holds_what_was_accepted_in_it(open: Open<'_>) {

@@ -22,6 +22,7 @@ impl ModelState {
         let messages: Vec<MessageId> = of_app.map(|(_, message)| *message).filter(span).collect();
         for message in &messages {
             books.messages += 1;
+            books.routed += self.messages.get(message).map_or(0, |record| u64::from(record.routes));
             if self.unrouted.contains(&(app.0, *message)) {
                 books.unrouted += 1;
             } else if self.unrouted_ends.contains_key(message) {

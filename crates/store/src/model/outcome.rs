@@ -66,8 +66,16 @@ impl ModelState {
     fn become_of(&mut self, now: Timestamp, key: Delivery, outcome: &Outcome) {
         match outcome.then {
             Then::Settled { state, reason } => {
-                self.fresh.remove(&key);
-                self.stop_waiting(key);
+                let was_fresh = self.fresh.remove(&key).is_some();
+                let waited = self.stop_waiting(key).is_some();
+                // Sent by hand to an endpoint that it was never routed to: now it was.
+                if !was_fresh
+                    && !waited
+                    && !self.settled.contains_key(&key)
+                    && let Some(message) = self.messages.get_mut(&key.1)
+                {
+                    message.routes += 1;
+                }
                 let last_status = match &outcome.attempt {
                     Some(attempt) => attempt.status,
                     None => self.last_status(key),

@@ -222,7 +222,11 @@ impl Laws {
         let ended: u64 =
             books.endpoints.iter().map(|at| at.delivered + at.failed + at.cancelled + at.skipped).sum();
         let accepted: usize = self.stored.values().map(Vec::len).sum();
-        if waiting > 0 || ended != accepted as u64 || books.messages != self.stored.len() as u64 {
+        if !books.is_balanced()
+            || waiting > 0
+            || ended != accepted as u64
+            || books.messages != self.stored.len() as u64
+        {
             return Err(broken(
                 9,
                 format!("{accepted} deliveries were accepted, but the books say {books:?}"),
