@@ -8,11 +8,13 @@
 //! - `journal`: what an attempt's record says.
 //! - `trial`: test events.
 //! - `unrouted`, `expiry`: what waits without an endpoint, and what has waited too long.
+//! - `audit`: adds the books up from time to time.
 //! - `notices`: carries notices on, as operational events and by mail.
 //! - `bodies`: payloads in memory between acceptance and the first attempt.
 //!
 //! It holds no rule: what a delivery comes to is decided in `core`, who goes next in `dispatch`.
 
+mod audit;
 mod bodies;
 mod courier;
 pub mod directory;

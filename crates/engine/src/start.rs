@@ -28,6 +28,7 @@ use tokio::{
 };
 
 use crate::{
+    audit,
     bodies::Bodies,
     courier::Road,
     directory::{Context, Directory},
@@ -141,6 +142,7 @@ pub async fn start(mut parts: Parts) -> Result<Arc<Engine>, StartError> {
         let tx = Tx::Keep(Box::new(Keep { gates: shifted, notices: Vec::new() }));
         committer.submit_outcomes(std::iter::once(Job { tx, ack: Ack::None }));
     }
+    tokio::spawn(audit::watch(Arc::clone(&road)));
     tokio::spawn(expiry::watch(Arc::clone(&road), Arc::clone(&committer)));
     tokio::spawn(notices::carry_on(Arc::clone(&road), Arc::clone(&committer), noticed, parts.mailer));
     Ok(Arc::new(Engine {
