@@ -3,6 +3,8 @@
 //! A notice is written in the same transaction as the change that it tells of, and carried on from
 //! there: so none is lost by a crash, and none tells of what did not happen.
 
+use std::time::Duration;
+
 use crate::{
     ids::{AppNo, EndpointNo, EnvironmentNo, MessageId},
     rule::coded,
@@ -32,6 +34,9 @@ coded! {
         SendingResumed = 18, "sending.resumed", "sending goes on";
     }
 }
+
+/// How long transitions are kept.
+pub const TRANSITIONS_KEPT: Duration = Duration::from_secs(40 * 86_400);
 
 /// So many failed attempts of one delivery make it *failing* (`message.attempt.failing`), and
 /// its delivery after that a recovery.
@@ -94,6 +99,21 @@ impl Notice {
 }
 
 impl NoticeKind {
+    /// Whether it is a transition that the journal keeps (R17), for the timelines of what waited meanwhile.
+    pub const fn is_transition(self) -> bool {
+        matches!(
+            self,
+            Self::EndpointFailing
+                | Self::EndpointRecovered
+                | Self::EndpointDisabled
+                | Self::EndpointEnabled
+                | Self::BreakerOpened
+                | Self::BreakerClosed
+                | Self::SendingPaused
+                | Self::SendingResumed
+        )
+    }
+
     /// Whether people are told by mail too. The rest is for programs: what a person did they know, and
     /// single messages would be a flood.
     pub const fn is_mailed(self) -> bool {

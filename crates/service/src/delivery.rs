@@ -9,6 +9,7 @@ mod timeline;
 
 use gonets_core::{
     hold::Hold,
+    notice::NoticeKind,
     outcome::Outcome,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -96,8 +97,8 @@ pub enum What {
         due: Timestamp,
         rule: Rule,
     },
-    /// The server went down while it waited.
-    BreakerOpened,
+    /// Something befell its endpoint, its breaker or all of sending meanwhile.
+    Transition(NoticeKind),
     Held(Held),
     Ended(State),
 }
@@ -114,6 +115,22 @@ pub struct Tried {
     pub probe: bool,
 }
 
+/// The word for a transition in the API.
+const fn transition(kind: NoticeKind) -> &'static str {
+    match kind {
+        NoticeKind::BreakerOpened => "breaker_opened",
+        NoticeKind::BreakerClosed => "breaker_closed",
+        NoticeKind::EndpointFailing => "endpoint_failing",
+        NoticeKind::EndpointRecovered => "endpoint_recovered",
+        NoticeKind::EndpointDisabled => "endpoint_disabled",
+        NoticeKind::EndpointEnabled => "endpoint_enabled",
+        NoticeKind::SendingPaused => "sending_paused",
+        NoticeKind::SendingResumed => "sending_resumed",
+        // The others are not transitions.
+        _ => "other",
+    }
+}
+
 impl What {
     /// The word for it in the API.
     pub const fn kind(&self) -> &'static str {
@@ -122,7 +139,7 @@ impl What {
             Self::Attempt(_) => "attempt",
             Self::Shortened => "shortened",
             Self::Scheduled { .. } => "scheduled",
-            Self::BreakerOpened => "breaker_opened",
+            Self::Transition(kind) => transition(*kind),
             Self::Held(_) => "held",
             Self::Ended(state) => state.name(),
         }

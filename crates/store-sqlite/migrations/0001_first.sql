@@ -159,6 +159,15 @@ CREATE TABLE notice (
     doc TEXT NOT NULL
 ) STRICT;
 
+-- What befell endpoints, breakers and all of sending, kept for timelines; application 0 is everyone's.
+CREATE TABLE transition (
+    app INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (app, at, id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE event_key (
     app INTEGER NOT NULL,
     event_id TEXT NOT NULL,

@@ -86,6 +86,7 @@ macro_rules! conformance {
             unrouting::r20_nothing_is_unrouted_for_an_application_that_is_not_there_or_deleted,
             unrouting::r18_the_applications_with_waiting_messages_are_named_with_the_oldest,
             notices::notices_come_in_order_until_they_are_told,
+            notices::r17_transitions_are_kept_by_application_when_their_notices_are_told,
             notices::gates_and_notices_are_written_with_their_document_or_not_at_all,
             books::r29_the_books_balance,
             books::r29_a_span_holds_what_was_accepted_in_it,

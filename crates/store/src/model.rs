@@ -61,6 +61,8 @@ pub struct ModelState {
     attempts_at: BTreeSet<(u32, AttemptId)>,
     gates: BTreeMap<Scope, Gate>,
     notices: BTreeMap<u64, Notice>,
+    /// By application (0: all), time and number.
+    transitions: BTreeMap<(u32, Timestamp, u64), Notice>,
     /// The number of the last notice that was ever written.
     last_notice: u64,
     event_keys: BTreeMap<(u32, String), MessageId>,

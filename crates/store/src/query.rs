@@ -173,6 +173,10 @@ pub trait Journal {
     /// Whether a message waits for an endpoint (R18).
     fn is_unrouted(&self, app: AppNo, message: MessageId) -> Answer<bool>;
 
+    /// What befell an application's endpoints and breakers, or all of sending, in `from <= at <= to`
+    /// ([`gonets_core::notice::NoticeKind::is_transition`]): by time, the newest `limit`.
+    fn transitions(&self, app: AppNo, from: Timestamp, to: Timestamp, limit: u32) -> Answer<Vec<Notice>>;
+
     /// How a message that waited for an endpoint ended, if it did.
     fn unrouted_end(&self, message: MessageId) -> Answer<Option<UnroutedEnd>>;
 

@@ -72,6 +72,8 @@ impl From<Held> for HoldOut {
 pub struct TimelineOut {
     pub at: String,
     /// `accepted`, `attempt`, `shortened` (earlier attempts are not shown), `scheduled`, `breaker_opened`,
+    /// `breaker_closed`, `endpoint_failing`, `endpoint_recovered`, `endpoint_disabled`, `endpoint_enabled`,
+    /// `sending_paused`, `sending_resumed`,
     /// `held`, `delivered`, `failed`, `cancelled` or `skipped`.
     #[schema(example = "attempt")]
     pub kind: &'static str,
@@ -112,7 +114,7 @@ impl From<Event> for TimelineOut {
                 Self { due: Some(due.to_rfc3339()), rule: Some(rule.name()), ..bare }
             }
             What::Held(held) => Self { hold: Some(held.into()), ..bare },
-            What::Accepted | What::Shortened | What::BreakerOpened | What::Ended(_) => bare,
+            What::Accepted | What::Shortened | What::Transition(_) | What::Ended(_) => bare,
         }
     }
 }

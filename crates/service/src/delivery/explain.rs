@@ -94,7 +94,7 @@ impl Service {
             let rows: Vec<_> = of_it.cloned().collect();
             let first = rows.first().map_or(record.progress.attempts, |attempt| attempt.number - 1);
             let attempts = Attempts { are_cut: found.attempts.are_cut && first > 0, rows };
-            deliveries.push(self.delivery(who, &message, record, attempts).await);
+            deliveries.push(self.delivery(who, &message, record, attempts).await?);
         }
         Ok(Explained {
             message_id: self.engine().ids().message(message.id),

@@ -1,5 +1,7 @@
 //! One delivery with its timeline (R26).
 
+use std::time::Duration;
+
 use gonets_core::ids::EndpointNo;
 use gonets_engine::Standing;
 use gonets_store::{
@@ -12,6 +14,9 @@ use crate::{access::Reader, attempt::Attempt, error::Error, page::PAGE_BYTES, se
 
 /// Attempts of a timeline, the newest; a delivery that has had more says so.
 const ATTEMPTS: u32 = 250;
+
+/// Transitions of a timeline, the newest.
+const TRANSITIONS: u32 = 100;
 
 /// Attempts by age, the newest ones.
 pub(super) struct Attempts {
@@ -45,7 +50,7 @@ impl Service {
             .ask(move |store| Ok((store.deliveries_of(asked.id, &[no])?, attempts(store, &asked, Some(no))?)))
             .await?;
         let record = found.into_iter().next().ok_or_else(|| Error::not_found("delivery", delivery))?;
-        Ok(self.delivery(who, &message, record, attempts).await)
+        self.delivery(who, &message, record, attempts).await
     }
 
     /// What is to be said of a delivery, with its attempts as they are in the journal.
@@ -55,7 +60,7 @@ impl Service {
         message: &MessageRecord,
         record: DeliveryRecord,
         attempts: Attempts,
-    ) -> Delivery {
+    ) -> Result<Delivery, Error> {
         let (ids, now) = (self.engine().ids(), self.now());
         let profile = &who.app.profile;
         let in_memory = match record.state {
@@ -75,12 +80,13 @@ impl Service {
         events.extend(timeline::scheduled(&record, &attempts, profile, last));
         if let Some(held) = hold {
             let since = self.held_since(&who.app, record.endpoint, held.hold);
-            events.extend(timeline::held(held, since, message.id.accepted_at(), now));
+            events.push(timeline::held(held, since, message.id.accepted_at(), now));
         }
+        events.extend(self.transitions(who, message, &record).await?);
         events.extend(timeline::ended(&record, &attempts));
         events.sort_by_key(|event| event.at);
         let (state, reason) = standing::state(&record);
-        Delivery {
+        Ok(Delivery {
             id: name::id(ids, record.message, record.endpoint),
             message_id: ids.message(record.message),
             endpoint_id: ids.endpoint(record.endpoint),
@@ -95,6 +101,25 @@ impl Service {
             next,
             expires_at,
             timeline: events,
-        }
+        })
+    }
+
+    /// What befell its endpoint and its breaker while it was on its way.
+    async fn transitions(
+        &self,
+        who: &Reader,
+        message: &MessageRecord,
+        record: &DeliveryRecord,
+    ) -> Result<Vec<Event>, Error> {
+        let (app, endpoint) = (who.app.no, record.endpoint);
+        // What was so when it was accepted did not befall it.
+        let from = message.id.accepted_at() + Duration::from_millis(1);
+        let to = match record.state {
+            DeliveryState::Settled { at, .. } => at,
+            DeliveryState::Fresh | DeliveryState::Waiting { .. } => self.now(),
+        };
+        let all = self.engine().ask(move |store| store.transitions(app, from, to, TRANSITIONS)).await?;
+        let of_it = all.iter().filter(|notice| notice.about.endpoint.is_none_or(|one| one == endpoint));
+        Ok(of_it.map(timeline::transition).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! The events of a delivery as sentences (R26).
 
 use gonets_core::{
-    hold::Hold,
+    notice::{Notice, NoticeKind},
     profile::Profile,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -96,18 +96,23 @@ fn ended_at(attempt: &Attempt) -> Timestamp {
     attempt.started + std::time::Duration::from_millis(attempt.duration_ms)
 }
 
-/// What holds it: since it was accepted, or since the hold began after that. The opening of a breaker is an
-/// event of its own.
-pub(super) fn held(held: Held, since: Option<Timestamp>, accepted: Timestamp, now: Timestamp) -> Vec<Event> {
+/// What holds it: since it was accepted, or since the hold began after that.
+pub(super) fn held(held: Held, since: Option<Timestamp>, accepted: Timestamp, now: Timestamp) -> Event {
     let until = held.until.map_or_else(String::new, |until| format!(" (until {until})"));
     let at = since.unwrap_or(now).max(accepted);
-    let mut events = Vec::new();
-    if held.hold == Hold::BreakerOpen && since.is_some_and(|since| accepted <= since) {
-        events.push(Event { at, text: "the breaker opened".to_owned(), what: What::BreakerOpened });
-    }
     let text = format!("held: {}{until}", held.hold.sentence());
-    events.push(Event { at, text, what: What::Held(held) });
-    events
+    Event { at, text, what: What::Held(held) }
+}
+
+/// What befell the delivery's endpoint, its breaker or all of sending.
+pub(super) fn transition(notice: &Notice) -> Event {
+    let text = match (notice.kind, notice.facts.until) {
+        (NoticeKind::BreakerOpened, Some(until)) => format!("the breaker opened; a probe at {until}"),
+        (NoticeKind::BreakerOpened, None) => "the breaker opened".to_owned(),
+        (NoticeKind::BreakerClosed, _) => "the breaker closed; what it held goes out".to_owned(),
+        (kind, _) => kind.sentence().to_owned(),
+    };
+    Event { at: notice.at, text, what: What::Transition(notice.kind) }
 }
 
 pub(super) fn ended(record: &DeliveryRecord, attempts: &[Attempt]) -> Option<Event> {
@@ -146,7 +151,9 @@ fn sentence(state: State, reason: Reason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use gonets_core::{
+        hold::Hold,
         ids::{EndpointNo, MessageId},
+        notice::About,
         profile::builtin,
         progress::Progress,
     };
@@ -177,18 +184,22 @@ mod tests {
     }
 
     #[test]
-    fn r26_a_breaker_that_opened_while_it_waited_is_an_event_and_one_from_before_is_not() {
+    fn r26_a_hold_begins_when_it_began_but_not_before_the_delivery() {
         let at = Timestamp::from_millis;
         let open = Held { hold: Hold::BreakerOpen, until: Some(at(2_000)) };
-        let kinds = |since, accepted| {
-            let events = held(open, since, accepted, at(99));
-            events.iter().map(|event| (event.at, event.what.kind())).collect::<Vec<_>>()
-        };
-        assert_eq!(kinds(Some(at(7)), at(5)), [(at(7), "breaker_opened"), (at(7), "held")]);
-        assert_eq!(kinds(Some(at(7)), at(9)), [(at(9), "held")]);
-        assert_eq!(kinds(None, at(9)), [(at(99), "held")]);
-        let frozen = Held { hold: Hold::Frozen, until: None };
-        assert_eq!(held(frozen, Some(at(7)), at(5), at(99)).len(), 1);
+        let began = |since, accepted| held(open, since, accepted, at(99)).at;
+        assert_eq!(began(Some(at(7)), at(5)), at(7));
+        assert_eq!(began(Some(at(7)), at(9)), at(9));
+        assert_eq!(began(None, at(9)), at(99));
+    }
+
+    #[test]
+    fn r26_every_transition_has_a_word_and_a_sentence() {
+        for kind in NoticeKind::ALL.iter().filter(|kind| kind.is_transition()) {
+            let event = transition(&Notice::new(*kind, About::default(), Timestamp::from_millis(1)));
+            assert_ne!(event.what.kind(), "other", "{kind}");
+            assert!(!event.text.is_empty());
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use gonets_core::{
     ids::{AppNo, AttemptId, EndpointNo, MessageId},
+    notice::Notice,
     outcome::Outcome,
     time::Timestamp,
 };
@@ -74,6 +75,14 @@ impl Journal for SqliteReaders {
         self.read(|conn| {
             conn.prepare_cached("SELECT 1 FROM unrouted WHERE app = ?1 AND msg = ?2")?
                 .exists((app.0, int(message.0)))
+        })
+    }
+
+    fn transitions(&self, app: AppNo, from: Timestamp, to: Timestamp, limit: u32) -> Answer<Vec<Notice>> {
+        self.read(|conn| {
+            conn.prepare_cached(include_str!("../sql/transitions.sql"))?
+                .query_map((app.0, from.as_millis(), to.as_millis(), limit), |row| row::from_json(row, 0))?
+                .collect()
         })
     }
 

@@ -1,6 +1,9 @@
 //! Gates and notices: small documents that are written with what they are about.
 
-use gonets_core::{gate::GateWrite, notice::Notice};
+use gonets_core::{
+    gate::GateWrite,
+    notice::{Notice, TRANSITIONS_KEPT},
+};
 use gonets_store::tx::{Keep, Made, Told, Verdict};
 
 use super::Batch;
@@ -30,9 +33,24 @@ impl Batch<'_> {
         Ok(())
     }
 
+    fn keep_transition(&self, notice: &Notice, id: i64, doc: &str) -> rusqlite::Result<()> {
+        let app = notice.about.app.map_or(0, |app| app.0);
+        let at = notice.at.as_millis();
+        let old = at - TRANSITIONS_KEPT.as_millis() as i64;
+        self.conn.prepare_cached("DELETE FROM transition WHERE app = ?1 AND at < ?2")?.execute((app, old))?;
+        self.conn
+            .prepare_cached("INSERT INTO transition (app, at, id, doc) VALUES (?1, ?2, ?3, ?4)")?
+            .execute((app, at, id, doc))?;
+        Ok(())
+    }
+
     pub(super) fn write_notices(&mut self, notices: &[Notice]) -> rusqlite::Result<()> {
         for notice in notices {
-            self.conn.prepare_cached("INSERT INTO notice (doc) VALUES (?1)")?.execute([as_json(notice)?])?;
+            let doc = as_json(notice)?;
+            self.conn.prepare_cached("INSERT INTO notice (doc) VALUES (?1)")?.execute([&doc])?;
+            if notice.kind.is_transition() {
+                self.keep_transition(notice, self.conn.last_insert_rowid(), &doc)?;
+            }
         }
         Ok(())
     }

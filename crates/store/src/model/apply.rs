@@ -6,7 +6,7 @@ use gonets_core::{
     gate::GateWrite,
     ids::{AppNo, EndpointNo, MessageId},
     names::kind_of,
-    notice::Notice,
+    notice::{Notice, TRANSITIONS_KEPT},
     progress::Progress,
     rule::{Reason, Rule},
     time::Timestamp,
@@ -181,6 +181,12 @@ impl ModelState {
         for notice in notices {
             self.last_notice += 1;
             self.notices.insert(self.last_notice, notice.clone());
+            if notice.kind.is_transition() {
+                let app = notice.about.app.map_or(0, |app| app.0);
+                let old = notice.at.as_millis() - TRANSITIONS_KEPT.as_millis() as i64;
+                self.transitions.retain(|(of, at, _), _| *of != app || at.as_millis() >= old);
+                self.transitions.insert((app, notice.at, self.last_notice), notice.clone());
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use gonets_core::{
     ids::{AppNo, AttemptId, EndpointNo, MessageId},
+    notice::Notice,
     progress::Progress,
     time::Timestamp,
 };
@@ -83,6 +84,18 @@ impl Journal for Model {
 
     fn is_unrouted(&self, app: AppNo, message: MessageId) -> Answer<bool> {
         Ok(self.state.lock().unrouted.contains(&(app.0, message)))
+    }
+
+    fn transitions(&self, app: AppNo, from: Timestamp, to: Timestamp, limit: u32) -> Answer<Vec<Notice>> {
+        let state = self.state.lock();
+        let mut all: Vec<_> = [0, app.0]
+            .into_iter()
+            .flat_map(|of| state.transitions.range((of, from, 0)..=(of, to, u64::MAX)))
+            .map(|((_, at, number), notice)| (*at, *number, notice.clone()))
+            .collect();
+        all.sort_by_key(|(at, number, _)| (*at, *number));
+        let passed = all.len().saturating_sub(limit as usize);
+        Ok(all.into_iter().skip(passed).map(|(_, _, notice)| notice).collect())
     }
 
     fn unrouted_end(&self, message: MessageId) -> Answer<Option<UnroutedEnd>> {
