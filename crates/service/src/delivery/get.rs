@@ -1,12 +1,10 @@
 //! One delivery with its timeline (R26).
 
-use std::time::Duration;
-
 use gonets_core::ids::EndpointNo;
 use gonets_engine::Standing;
 use gonets_store::{
     query::{Answer, AttemptFilter, Order, Page, Queries},
-    record::{AttemptRecord, DeliveryRecord, DeliveryState, MessageRecord},
+    record::{AttemptRecord, DeliveryRecord, DeliveryState, MessageRecord, SettledState},
 };
 
 use super::{Delivery, Event, State, name, standing, timeline};
@@ -112,9 +110,10 @@ impl Service {
         record: &DeliveryRecord,
     ) -> Result<Vec<Event>, Error> {
         let (app, endpoint) = (who.app.no, record.endpoint);
-        // What was so when it was accepted did not befall it.
-        let from = message.id.accepted_at() + Duration::from_millis(1);
+        let from = message.id.accepted_at();
         let to = match record.state {
+            // It was over when it was accepted: nothing befell it.
+            DeliveryState::Settled { state: SettledState::Skipped, .. } => return Ok(Vec::new()),
             DeliveryState::Settled { at, .. } => at,
             DeliveryState::Fresh | DeliveryState::Waiting { .. } => self.now(),
         };

@@ -76,6 +76,7 @@ pub fn r17_transitions_are_kept_by_application_when_their_notices_are_told(open:
     };
     assert_eq!(ask(&trial, at(0), at(9), 9), [opened, paused.clone(), closed.clone()]);
     assert_eq!(ask(&trial, at(2), at(3), 9), [paused.clone(), closed.clone()], "both ends are in");
+    assert_eq!(ask(&trial, at(9), at(0), 9), []);
     assert_eq!(ask(&trial, at(0), at(9), 2), [paused.clone(), closed.clone()], "the newest");
     let late = Notice { at: at(3) + TRANSITIONS_KEPT, ..closed.clone() };
     assert_eq!(trial.one(keep(vec![late.clone()])), Ok(Made::Kept));

@@ -87,6 +87,9 @@ impl Journal for Model {
     }
 
     fn transitions(&self, app: AppNo, from: Timestamp, to: Timestamp, limit: u32) -> Answer<Vec<Notice>> {
+        if to < from {
+            return Ok(Vec::new());
+        }
         let state = self.state.lock();
         let mut all: Vec<_> = [0, app.0]
             .into_iter()
