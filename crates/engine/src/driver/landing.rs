@@ -41,6 +41,9 @@ impl Driver {
                 (Tx::Entity(write), Ok(Made::Entity { version, .. })) => self.configured(*write, *version),
                 (Tx::Hand(hand), Ok(_)) => self.has_more(hand.endpoint, false, true, None),
                 (Tx::Keep(keep), Ok(_)) => self.kept(&keep),
+                (Tx::Keep(_), Err(why)) => {
+                    tracing::error!(%why, "a change of gates could not be kept; a restart will not know of it");
+                }
                 (Tx::Cancel(step), Ok(Made::Step(rows))) => self.cancelled(step, *rows, &ack),
                 (Tx::Expire(step), Ok(Made::Step(rows))) if *rows > 0 => {
                     self.inputs.push(Input::Ended { endpoint: step.endpoint });
