@@ -21,8 +21,9 @@ demo: ## Run Gonets with a producer and receivers of its own, to look at (ARGS)
 test: test-tools ## Run all tests, after installing what they need (ARGS)
 	$(CARGO) test --workspace --exclude gonets $(ARGS)
 	$(CARGO) test -p gonets --bins $(ARGS)
-	@# Black-box tests measure latency and memory: one at a time.
-	$(CARGO) test -p gonets --test it $(ARGS) -- --test-threads=1
+	@# Black-box tests measure latency and memory: one at a time. Those of the rules mostly wait.
+	$(CARGO) test -p gonets --test it $(ARGS) -- --skip rules:: --test-threads=1
+	$(CARGO) test -p gonets --test it $(ARGS) -- rules:: --test-threads=8
 
 test-tools: ## Install what the tests need besides Rust; quick when it is all there
 	@scripts/test-tools.sh

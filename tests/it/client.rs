@@ -12,7 +12,7 @@ use crate::server::KEY;
 /// One kept-alive connection to a server's API.
 pub struct Client {
     address: String,
-    key: &'static str,
+    key: String,
     stream: Option<TcpStream>,
     buffer: BytesMut,
 }
@@ -21,6 +21,8 @@ pub struct Client {
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
+    /// In how many seconds to ask again, where it says so.
+    pub retry_after: Option<u64>,
     pub body: Vec<u8>,
 }
 
@@ -37,8 +39,8 @@ impl Client {
     }
 
     /// Asks with this key instead of the one of `--dev`.
-    pub fn with_key(address: &str, key: &'static str) -> Self {
-        Self { address: address.to_owned(), key, stream: None, buffer: BytesMut::new() }
+    pub fn with_key(address: &str, key: &str) -> Self {
+        Self { address: address.to_owned(), key: key.to_owned(), stream: None, buffer: BytesMut::new() }
     }
 
     /// Posts and expects success.
@@ -128,17 +130,17 @@ fn parse(buffer: &mut BytesMut) -> std::io::Result<Option<Answer>> {
     let mut response = httparse::Response::new(&mut headers);
     let parsed = response.parse(buffer).map_err(std::io::Error::other)?;
     let httparse::Status::Complete(head) = parsed else { return Ok(None) };
-    let length = response
-        .headers
-        .iter()
-        .find(|header| header.name.eq_ignore_ascii_case("content-length"))
-        .and_then(|header| std::str::from_utf8(header.value).ok()?.parse::<usize>().ok())
-        .unwrap_or(0);
+    let number = |name: &str| {
+        let header = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name))?;
+        std::str::from_utf8(header.value).ok()?.parse::<u64>().ok()
+    };
+    let length = number("content-length").unwrap_or(0) as usize;
+    let retry_after = number("retry-after");
     let status = response.code.unwrap_or(0);
     if buffer.len() < head + length {
         return Ok(None);
     }
     buffer.advance(head);
     let body = buffer.split_to(length).to_vec();
-    Ok(Some(Answer { status, body }))
+    Ok(Some(Answer { status, retry_after, body }))
 }

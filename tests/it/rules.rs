@@ -3,9 +3,13 @@
 
 mod backlog;
 mod breaker;
+mod by_hand;
 mod clock;
 mod fleet;
 mod health;
+mod kills;
+mod mails;
+mod outage;
 mod partner;
 mod retry_after;
 mod timelines;

@@ -37,7 +37,8 @@ async fn r01_r19_after_410_at_most_four_more_requests_come_and_the_rest_is_held_
     }
     let path = format!("/api/v1/app/{app}/endpoint/{endpoint}");
     client.call("PATCH", &path, &[], br#"{"disabled":false}"#).await.expect("an answer");
-    let came = partner.until_quiet(Duration::from_secs(3)).await;
+    partner::until(&mut client, &path, "disabling", |shown| shown["disabled"] == true).await;
+    let came = partner.until_quiet(Duration::from_secs(1)).await;
     assert!((1..=5).contains(&came.len()), "{} requests", came.len());
     let shown = client.get(&path).await;
     assert_eq!((&shown["status"], &shown["disabledReason"]), (&json!("disabled"), &json!("gone")), "{shown}");
@@ -45,8 +46,8 @@ async fn r01_r19_after_410_at_most_four_more_requests_come_and_the_rest_is_held_
     assert_eq!(held["hold"]["name"], "endpoint_disabled", "{held}");
     partner.answers(Reply::status(200));
     client.call("PATCH", &path, &[], br#"{"disabled":false}"#).await.expect("an answer");
-    let came = partner.until_quiet(Duration::from_secs(3)).await;
-    assert_eq!(came.len(), 50, "all of them, those that were answered 410 too");
+    // All of them, those that were answered 410 too.
+    partner.exactly(50).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -65,8 +66,7 @@ async fn r19_enabling_with_skip_cancels_what_was_held() {
         client.call("PATCH", &path, &[], br#"{"disabled":false,"held":"skip"}"#).await.expect("an answer");
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     let after = partner::post(&mut client, &app, false, 701).await;
-    let came = partner.until_quiet(Duration::from_secs(2)).await;
-    assert_eq!(came.iter().map(|one| one.id()).collect::<Vec<_>>(), [after]);
+    assert_eq!(partner.exactly(1).await[0].id(), after);
     let delivery = partner::delivery(&mut client, &app, &endpoint, &held).await;
     assert_eq!(delivery["state"], "cancelled", "{delivery}");
 }
@@ -98,7 +98,7 @@ async fn r24_in_strict_order_nothing_passes_what_failed_before() {
     for n in 0..30 {
         messages.push(partner::post(&mut client, &app, n % 3 == 0, n).await);
     }
-    let came: Vec<_> = partner.until_quiet(Duration::from_secs(2)).await.iter().map(|one| one.id()).collect();
+    let came: Vec<_> = partner.exactly(32).await.iter().map(|one| one.id()).collect();
     let mut expected = messages.clone();
     expected.insert(2, messages[2].clone());
     expected.insert(2, messages[2].clone());
@@ -128,7 +128,7 @@ async fn r08_a_throttled_endpoint_gets_few_requests_also_after_a_kill_and_can_be
     assert_eq!(client.call("POST", &path, &[], b"").await.expect("an answer").status, 204);
     let first = partner.next().await;
     assert!(first.at - lifted < Duration::from_secs(1));
-    let came = partner.until_quiet(Duration::from_secs(3)).await;
+    let came = partner.exactly(199).await;
     let in_first_second = came.iter().filter(|one| one.at - first.at <= Duration::from_secs(1)).count() + 1;
     assert!(in_first_second <= 3, "{in_first_second} in the first second");
 }

@@ -1,14 +1,9 @@
-//! Endpoint health, operational events and mails: R21.
+//! Endpoint health and the operational events that tell of it: R21.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
-    net::{TcpListener, TcpStream},
-    sync::mpsc,
-    time::Instant,
-};
+use tokio::time::Instant;
 
 use super::partner::{self, Partner};
 use crate::{
@@ -29,6 +24,12 @@ enabled = false
 disable_after = "3s"
 min_failures = 10
 notices = ["1s"]
+[profiles.short]
+extends = "quick"
+[profiles.short.outage]
+delays = ["100ms", "100ms"]
+[profiles.short.health]
+notices = []
 "#;
 
 /// The type and data of an operational event as it came.
@@ -39,17 +40,23 @@ fn event(arrival: &partner::Arrival) -> (String, Value) {
     (event["type"].as_str().expect("a type").to_owned(), event["data"].clone())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r21_an_endpoint_is_disabled_in_time_not_sooner_and_its_people_are_told_once_each() {
-    let mut partner = Partner::start(Reply::status(500)).await;
-    let mut listener = Partner::start(Reply::status(200)).await;
-    let server = Server::on(Data::configured(PROFILES), &[]);
-    let mut client = Client::of(server.address());
+/// An application and an endpoint by this profile, and what its operator hears of it.
+async fn watched(client: &mut Client, partner: &Partner, profile: &str) -> (String, String, Partner) {
+    let listener = Partner::start(Reply::status(200)).await;
     let body = json!({"url": listener.url(), "filterTypes": [
         "endpoint.failing", "endpoint.warned", "endpoint.disabled", "endpoint.recovered", "endpoint.enabled",
     ]});
     client.post("/api/v1/operational-webhook/endpoint", &body).await;
-    let (app, endpoint) = partner::subscriber(&mut client, "quick", &partner.url(), json!({})).await;
+    let (app, endpoint) = partner::subscriber(client, profile, &partner.url(), json!({})).await;
+    (app, endpoint, listener)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r21_an_endpoint_is_disabled_in_time_not_sooner_and_its_people_are_told_once_each() {
+    let mut partner = Partner::start(Reply::status(500)).await;
+    let server = Server::on(Data::configured(PROFILES), &[]);
+    let mut client = Client::of(server.address());
+    let (app, endpoint, mut listener) = watched(&mut client, &partner, "quick").await;
     // Two failures, then a success: the clock starts anew after it.
     partner.answers_first([500, 500, 200].map(Reply::status));
     partner::post(&mut client, &app, false, 0).await;
@@ -87,94 +94,67 @@ async fn r21_an_endpoint_is_disabled_in_time_not_sooner_and_its_people_are_told_
     assert!(listener.next_within(Duration::from_millis(500)).await.is_none(), "nothing is told twice");
 }
 
-/// A mail server that shows what it takes.
-async fn mail_server() -> (u16, mpsc::UnboundedReceiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let port = listener.local_addr().expect("an address").port();
-    let (sender, mails) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let sender = sender.clone();
-            tokio::spawn(async move { drop(take_mail(stream, sender).await) });
-        }
-    });
-    (port, mails)
-}
-
-async fn take_mail(stream: TcpStream, mails: mpsc::UnboundedSender<String>) -> std::io::Result<()> {
-    let (read, mut write) = stream.into_split();
-    let mut lines = BufReader::new(read).lines();
-    write.write_all(b"220 here\r\n").await?;
-    while let Some(line) = lines.next_line().await? {
-        if line == "DATA" {
-            write.write_all(b"354 go on\r\n").await?;
-            let mut mail = String::new();
-            while let Some(line) = lines.next_line().await? {
-                if line == "." {
-                    break;
-                }
-                mail.push_str(&line);
-                mail.push('\n');
-            }
-            // The test may be over.
-            let _ = mails.send(mail);
-        }
-        write.write_all(b"250 ok\r\n").await?;
-    }
-    Ok(())
-}
-
-/// The body of a mail as a person reads it.
-fn read(mail: &str) -> String {
-    let (head, body) = mail.split_once("\n\n").expect("a head and a body");
-    let head = head.to_ascii_lowercase();
-    if head.contains("content-transfer-encoding: base64") {
-        use base64::Engine as _;
-        let text: String = body.split_whitespace().collect();
-        let bytes = base64::engine::general_purpose::STANDARD.decode(text).expect("base64");
-        return String::from_utf8(bytes).expect("UTF-8");
-    }
-    let mut bytes = Vec::new();
-    let joined = body.replace("=\n", "");
-    let mut rest = joined.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let hex = (*first == b'=').then(|| tail.get(..2)).flatten();
-        let byte = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).expect("UTF-8")
-}
-
-async fn told_by_mail(language: &str) -> String {
-    let (port, mut mails) = mail_server().await;
-    let partner = Partner::start(Reply::status(410)).await;
-    let config = format!(
-        "[smtp]\nhost = \"127.0.0.1\"\nport = {port}\nsecurity = \"none\"\nfrom = \"gonets@example.com\"\noperator = \"ops@example.com\"\nlanguage = \"{language}\"\n"
-    );
-    let server = Server::on(Data::configured(&config), &[]);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r21_failing_is_told_with_the_first_exhausted_delivery_and_recovered_with_the_next_success() {
+    let mut partner = Partner::start(Reply::status(500)).await;
+    let server = Server::on(Data::configured(PROFILES), &[]);
     let mut client = Client::of(server.address());
-    let (app, endpoint) = partner::subscriber(&mut client, "standard", &partner.url(), json!({})).await;
-    let posted = Instant::now();
-    for n in 0..20 {
-        partner::post(&mut client, &app, false, n).await;
-    }
+    let (app, endpoint, mut listener) = watched(&mut client, &partner, "short").await;
     let path = format!("/api/v1/app/{app}/endpoint/{endpoint}");
-    partner::until(&mut client, &path, "disabling", |shown| shown["disabled"] == true).await;
-    // A notice that waits for its mail is not lost with the process.
-    let server = Server::on(server.kill(), &[]);
-    let mail =
-        tokio::time::timeout(Duration::from_secs(90), mails.recv()).await.expect("in time").expect("a mail");
-    assert!(posted.elapsed() >= Duration::from_secs(29), "it was gathered for a while");
-    assert!(mail.contains("To: ops@example.com"), "{mail}");
-    drop(server);
-    assert!(mails.try_recv().is_err(), "one digest, not a flood");
-    read(&mail)
+    // Twice the same course: an episode ends with a success, and the next is told anew.
+    for n in 0..2 {
+        partner.answers(Reply::status(500));
+        partner::post(&mut client, &app, false, n).await;
+        for _ in 0..3 {
+            partner.next().await;
+        }
+        let (kind, data) = event(&listener.next().await);
+        assert_eq!((kind.as_str(), &data["endpointId"]), ("endpoint.failing", &json!(endpoint)), "{data}");
+        let shown = client.get(&path).await;
+        assert_eq!(shown["status"], "failing", "{shown}");
+        // Another exhausted delivery of the same episode is told of no more.
+        partner::post(&mut client, &app, false, n).await;
+        for _ in 0..3 {
+            partner.next().await;
+        }
+        partner.answers(Reply::status(200));
+        partner::post(&mut client, &app, false, n).await;
+        partner.next().await;
+        let (kind, data) = event(&listener.next().await);
+        assert_eq!((kind.as_str(), &data["endpointId"]), ("endpoint.recovered", &json!(endpoint)), "{data}");
+        let shown = client.get(&path).await;
+        assert_eq!((&shown["status"], &shown["failingSince"]), (&json!("active"), &json!(null)), "{shown}");
+    }
+    assert!(listener.next_within(Duration::from_millis(300)).await.is_none(), "nothing is told twice");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r21_the_operator_gets_one_mail_in_the_language_of_the_installation() {
-    let (english, russian) = tokio::join!(told_by_mail("en"), told_by_mail("ru"));
-    assert!(english.contains("was disabled: it answered 410 Gone"), "{english}");
-    assert!(russian.contains("отключён: ответил 410 Gone"), "{russian}");
+async fn r21_a_success_starts_the_clock_anew_and_few_failures_disable_nothing_however_long() {
+    let mut partner = Partner::start(Reply::status(500)).await;
+    let server = Server::on(Data::configured(PROFILES), &[]);
+    let mut client = Client::of(server.address());
+    // Three seconds and ten failures disable it; three are none.
+    let (app, rare) = partner::subscriber(&mut client, "short", &partner.url(), json!({})).await;
+    partner::post(&mut client, &app, false, 0).await;
+    for _ in 0..3 {
+        partner.next().await;
+    }
+    // Of this one more than ten fail, for longer than three seconds, but never without a success for so long.
+    let mut other = Partner::start(Reply::status(500)).await;
+    let (busy_app, busy) = partner::subscriber(&mut client, "short", &other.url(), json!({})).await;
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(5) {
+        other.answers_first([500, 500, 500, 500, 500, 500, 500, 500, 200].map(Reply::status));
+        for n in 0..3 {
+            partner::post(&mut client, &busy_app, false, n).await;
+        }
+        // Three deliveries with three attempts each, the last of which succeeds.
+        for _ in 0..9 {
+            other.next().await;
+        }
+    }
+    for (app, endpoint) in [(&app, &rare), (&busy_app, &busy)] {
+        let shown = client.get(&format!("/api/v1/app/{app}/endpoint/{endpoint}")).await;
+        assert_eq!(shown["disabled"], false, "{shown}");
+    }
 }

@@ -79,6 +79,17 @@ impl Partner {
         tokio::time::timeout(time, self.came.recv()).await.ok().flatten()
     }
 
+    /// So many, and no more for a moment after them.
+    pub async fn exactly(&mut self, many: usize) -> Vec<Arrival> {
+        let mut all = Vec::new();
+        for n in 0..many {
+            let next = self.next_within(Duration::from_secs(30)).await;
+            all.push(next.unwrap_or_else(|| panic!("{n} of {many} came")));
+        }
+        assert!(self.next_within(Duration::from_millis(300)).await.is_none(), "more than {many} came");
+        all
+    }
+
     /// All that comes until nothing has come for `quiet`.
     pub async fn until_quiet(&mut self, quiet: Duration) -> Vec<Arrival> {
         let mut all = Vec::new();
