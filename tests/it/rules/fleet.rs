@@ -116,4 +116,6 @@ async fn r27_when_all_hosts_fail_at_once_no_step_is_spent_and_sending_resumes_by
         let breaker = client.get(&format!("/api/v1/app/{app}/breaker")).await;
         assert_eq!(breaker["breakers"], json!([]));
     }
+    let took = opened.elapsed();
+    assert!(took <= Duration::from_secs(10), "all were delivered after {took:?}");
 }

@@ -18,6 +18,10 @@ extends = "payments"
 [profiles.quick.refusal]
 delays = ["50ms", "50ms", "50ms"]
 span = "1h"
+[profiles.patient]
+extends = "quick"
+[profiles.patient.outage]
+delays = ["1h"]
 [profiles.brief]
 extends = "quick"
 max_age = "2s"
@@ -68,6 +72,39 @@ async fn r07_what_is_held_expires_when_its_age_comes() {
     assert_eq!(ended["reason"], "expired", "{ended}");
     world::endpoint(&mut client, &unrouted, &partner.url()).await;
     assert!(partner.next_within(Duration::from_millis(500)).await.is_none(), "nothing too old is sent");
+    let balance = client.get(&format!("/api/v1/app/{app}/balance")).await;
+    assert_eq!(balance["balanced"], true, "{balance}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r18_what_failed_at_an_endpoint_that_was_deleted_is_delivered_by_the_next_under_the_same_id() {
+    let mut broken = Partner::start(Reply::status(503)).await;
+    let mut whole = Partner::start(Reply::status(200)).await;
+    let server = Server::on(Data::configured(PROFILES), &[]);
+    let mut client = Client::of(server.address());
+    let (app, first) = partner::subscriber(&mut client, "patient", &broken.url(), json!({})).await;
+    let mut messages = Vec::new();
+    for n in 0..3 {
+        messages.push(partner::post(&mut client, &app, false, n).await);
+    }
+    broken.exactly(3).await;
+    let path = format!("/api/v1/app/{app}/endpoint/{first}");
+    assert_eq!(client.call("DELETE", &path, &[], b"").await.expect("an answer").status, 204);
+    for message in &messages {
+        let path = format!("/api/v1/app/{app}/msg/{message}/explain");
+        partner::until(&mut client, &path, "no endpoint", |explained| {
+            explained["hold"]["name"] == "no_endpoint"
+        })
+        .await;
+    }
+    let second = world::endpoint(&mut client, &app, &whole.url()).await;
+    let mut came: Vec<_> = whole.exactly(3).await.iter().map(|arrival| arrival.id()).collect();
+    came.sort();
+    assert_eq!(came, messages);
+    for message in &messages {
+        let path = format!("/api/v1/app/{app}/delivery/{message}.{second}");
+        partner::until(&mut client, &path, "delivery", |delivery| delivery["state"] == "delivered").await;
+    }
     let balance = client.get(&format!("/api/v1/app/{app}/balance")).await;
     assert_eq!(balance["balanced"], true, "{balance}");
 }
