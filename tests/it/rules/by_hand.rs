@@ -15,6 +15,11 @@ use crate::{
     server::{Data, Server},
 };
 
+/// With pauses that no test waits for.
+fn long_pauses() -> String {
+    PROFILES.replace("pause = \"1500ms\"\npause_max = \"1500ms\"", "pause = \"5m\"\npause_max = \"5m\"")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r09_a_retry_by_hand_goes_out_while_it_is_open_and_its_success_closes_it() {
     let mut partner = Partner::start(Reply::status(503)).await;
@@ -39,9 +44,7 @@ async fn r09_a_retry_by_hand_goes_out_while_it_is_open_and_its_success_closes_it
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r17_a_reset_sends_the_probe_at_once() {
     let mut partner = Partner::start(Reply::status(503)).await;
-    let config =
-        PROFILES.replace("pause = \"1500ms\"\npause_max = \"1500ms\"", "pause = \"5m\"\npause_max = \"5m\"");
-    let server = Server::on(Data::configured(&config), &[]);
+    let server = Server::on(Data::configured(&long_pauses()), &[]);
     let mut client = Client::of(server.address());
     let (app, _, _) = down_with(&mut client, &mut partner, 10).await;
     partner.answers(Reply::status(200));
@@ -49,6 +52,21 @@ async fn r17_a_reset_sends_the_probe_at_once() {
     let answer = client.call("POST", &path, &[], b"").await.expect("an answer");
     assert_eq!(answer.status, 204, "{}", String::from_utf8_lossy(&answer.body));
     partner.exactly(10).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r17_another_url_is_tried_at_once_and_takes_what_waits() {
+    let mut broken = Partner::start(Reply::status(503)).await;
+    let mut whole = Partner::start(Reply::status(200)).await;
+    let server = Server::on(Data::configured(&long_pauses()), &[]);
+    let mut client = Client::of(server.address());
+    let (app, endpoint, _) = down_with(&mut client, &mut broken, 10).await;
+    let path = format!("/api/v1/app/{app}/endpoint/{endpoint}");
+    let body = json!({"url": whole.url()}).to_string();
+    let answer = client.call("PATCH", &path, &[], body.as_bytes()).await.expect("an answer");
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+    whole.exactly(10).await;
+    assert!(broken.next_within(Duration::ZERO).await.is_none(), "nothing goes to the old one");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -97,9 +115,7 @@ async fn r28_an_environment_and_everything_are_frozen_with_all_their_application
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r17_a_partner_says_we_are_back_at_most_once_a_minute() {
     let mut partner = Partner::start(Reply::status(503)).await;
-    let config =
-        PROFILES.replace("pause = \"1500ms\"\npause_max = \"1500ms\"", "pause = \"5m\"\npause_max = \"5m\"");
-    let server = Server::on(Data::configured(&config), &[]);
+    let server = Server::on(Data::configured(&long_pauses()), &[]);
     let mut client = Client::of(server.address());
     let (app, _, messages) = down_with(&mut client, &mut partner, 10).await;
     let key = client.post("/api/v1/key", &json!({"name": "partner", "application": app})).await;

@@ -109,7 +109,6 @@ async fn r15_a_kill_in_the_middle_of_a_release_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "the pace of a release is not kept over a start: the rest of the backlog comes at once"]
 async fn r15_a_kill_in_the_middle_of_a_release_makes_no_stampede_of_the_rest() {
     let (arrivals, _, _) = killed_in_release().await;
     let from = arrivals[0].at;

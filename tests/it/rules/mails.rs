@@ -99,7 +99,9 @@ async fn told_by_mail(language: &str) -> String {
     assert!(mail.contains("To: ops@example.com"), "{mail}");
     drop(server);
     assert!(mails.try_recv().is_err(), "one digest, not a flood");
-    read(&mail)
+    let text = read(&mail);
+    assert!(text.contains(&partner.url()), "it names the endpoint: {text}");
+    text
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
