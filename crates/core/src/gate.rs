@@ -39,6 +39,11 @@ pub struct Gate {
     pub frozen: Option<Timestamp>,
     /// R21: which notices of expiring messages are behind it.
     pub expiring: Expiring,
+    /// R15: since when what the breaker held is let go gently; a restart must not make a stampede of the
+    /// rest.
+    pub breaker_releasing: Option<Timestamp>,
+    /// The same for what the endpoint itself held.
+    pub lane_releasing: Option<Timestamp>,
 }
 
 /// One facet's new value.
@@ -50,6 +55,8 @@ pub enum GateChange {
     Disabled(Option<Disabled>),
     Frozen(Option<Timestamp>),
     Expiring(Expiring),
+    BreakerReleasing(Option<Timestamp>),
+    LaneReleasing(Option<Timestamp>),
 }
 
 /// A change of the gate of a scope.
@@ -135,6 +142,8 @@ impl Gate {
             GateChange::Disabled(disabled) => self.disabled = disabled,
             GateChange::Frozen(since) => self.frozen = since,
             GateChange::Expiring(expiring) => self.expiring = expiring,
+            GateChange::BreakerReleasing(since) => self.breaker_releasing = since,
+            GateChange::LaneReleasing(since) => self.lane_releasing = since,
         }
     }
 }
@@ -149,6 +158,8 @@ impl GateChange {
             Self::Disabled(_) => 4,
             Self::Frozen(_) => 5,
             Self::Expiring(_) => 6,
+            Self::BreakerReleasing(_) => 7,
+            Self::LaneReleasing(_) => 8,
         }
     }
 
@@ -195,9 +206,11 @@ mod tests {
             GateChange::Disabled(None),
             GateChange::Frozen(None),
             GateChange::Expiring(Expiring::default()),
+            GateChange::BreakerReleasing(None),
+            GateChange::LaneReleasing(None),
         ];
         let facets: Vec<_> = nothing.iter().map(GateChange::facet).collect();
-        assert_eq!(facets, [1, 2, 3, 4, 5, 6]);
+        assert_eq!(facets, [1, 2, 3, 4, 5, 6, 7, 8]);
         assert!(nothing.iter().all(GateChange::is_default));
         assert!(!GateChange::Frozen(Some(Timestamp::from_millis(0))).is_default());
     }

@@ -30,8 +30,9 @@ pub(crate) struct Circuit {
     pub(crate) last: Option<Probed>,
     /// Unanswered attempts since the last success.
     pub(crate) failures: u64,
-    /// How what was held comes back.
+    /// How what was held comes back, and whether the store knows of it.
     pub(crate) pace: Pace,
+    pub(crate) release_kept: bool,
 }
 
 /// A delivery that was a probe.
@@ -64,6 +65,7 @@ impl Circuit {
             last: None,
             failures: 0,
             pace: Pace::default(),
+            release_kept: false,
         })
     }
 
@@ -94,6 +96,25 @@ impl Circuit {
     /// The breaker as it is to be kept now.
     pub(crate) fn gate(&self) -> GateWrite {
         GateWrite { scope: self.scope, change: GateChange::Breaker(self.breaker.state()) }
+    }
+
+    /// What was let go when the process ended is let go gently from the beginning.
+    pub(crate) fn take_up_release(&mut self, was_releasing: bool, now: Timestamp) {
+        self.release_kept = was_releasing;
+        if was_releasing && !self.breaker.is_open() {
+            self.pace.release(now);
+        }
+    }
+
+    /// The release as it is to be kept, if the store does not know that it began, or that it is over.
+    pub(crate) fn release_to_keep(&mut self, now: Timestamp) -> Option<GateWrite> {
+        let is_releasing = self.pace.is_releasing();
+        if is_releasing == self.release_kept {
+            return None;
+        }
+        self.release_kept = is_releasing;
+        let change = GateChange::BreakerReleasing(is_releasing.then_some(now));
+        Some(GateWrite { scope: self.scope, change })
     }
 
     /// How a delivery differs from the last probe.

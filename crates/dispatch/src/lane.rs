@@ -31,6 +31,9 @@ pub(crate) struct Lane {
     /// Disabled by its owner or by Gonets; set here at once when an answer says so.
     pub(crate) disabled: bool,
     pub(crate) in_flight: u32,
+    /// Whether its release is to survive a restart, and whether the store knows of it.
+    keeps_release: bool,
+    release_kept: bool,
 }
 
 /// What a new configuration means for a lane that was there.
@@ -49,7 +52,8 @@ impl Lane {
     pub(crate) fn new(config: LaneConfig, kept: &Gate, now: Timestamp) -> Self {
         let mut pace = Pace::default();
         pace.configure(config.throttle_rate);
-        Self {
+        let was_releasing = kept.lane_releasing.is_some();
+        let mut lane = Self {
             cap: Cap::new(config.concurrency),
             window: Window::default(),
             throttle: kept.throttle.restored(now),
@@ -58,9 +62,15 @@ impl Lane {
             failed: kept.health.first_failure.is_some(),
             disabled: config.disabled,
             in_flight: 0,
+            keeps_release: false,
+            release_kept: was_releasing,
             pace,
             config,
+        };
+        if was_releasing {
+            lane.release(now);
         }
+        lane
     }
 
     /// What this lets go of or changes besides is said.
@@ -95,10 +105,27 @@ impl Lane {
         }
     }
 
-    /// What was held comes out at a pace (R15).
+    /// What was held comes out at a pace (R15), also after a restart.
     pub(crate) fn release(&mut self, now: Timestamp) {
+        self.start_gently(now);
+        self.keeps_release = true;
+    }
+
+    /// As [`Self::release`], but only as long as the process lives.
+    pub(crate) fn start_gently(&mut self, now: Timestamp) {
         self.cap.restart();
         self.pace.release(now);
+    }
+
+    /// The release as it is to be kept, if the store does not know that it began, or that it is over.
+    pub(crate) fn release_to_keep(&mut self, now: Timestamp) -> Option<GateWrite> {
+        let is_releasing = self.keeps_release && self.pace.is_releasing();
+        if is_releasing == self.release_kept {
+            return None;
+        }
+        self.release_kept = is_releasing;
+        self.keeps_release = is_releasing;
+        Some(self.write(GateChange::LaneReleasing(is_releasing.then_some(now))))
     }
 
     /// Nothing goes out, by hand or otherwise.

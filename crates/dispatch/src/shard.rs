@@ -40,7 +40,7 @@ use crate::{
     cap::Speed,
     circuit::Circuit,
     config::{Bounds, HostNo},
-    effect::{Effect, Load, Send},
+    effect::{Effect, Keep, Load, Send},
     flight::{Flight, Flights, Purpose},
     input::Input,
     lane::Lane,
@@ -223,6 +223,9 @@ impl Shard {
         self.health_in_time(now, endpoint, effects);
         let Some(lane) = self.lanes.get_mut(&endpoint).filter(|lane| !lane.is_shut()) else { return false };
         lane.end_pause(now);
+        if let Some(write) = lane.release_to_keep(now) {
+            effects.push(Effect::Keep(Keep { gates: vec![write], notices: Vec::new() }));
+        }
         read_ahead(lane, now, self.bounds.window, effects);
         // A due time that has passed is waited for by the read under way, not by a timer.
         let due = [lane.window.next_due(), lane.window.critical_due()].into_iter().flatten();

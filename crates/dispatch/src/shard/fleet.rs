@@ -146,7 +146,7 @@ impl Shard {
         lanes.sort();
         for endpoint in &lanes {
             if let Some(lane) = self.lanes.get_mut(endpoint) {
-                lane.release(now);
+                lane.start_gently(now);
             }
         }
         for endpoint in lanes {

@@ -38,6 +38,9 @@ impl Shard {
             Some(_) => while self.try_probe(now, scope, effects) {},
             None => self.let_go(now, scope, effects),
         }
+        if let Some(write) = self.circuits.get_mut(&scope).and_then(|circuit| circuit.release_to_keep(now)) {
+            effects.push(Effect::Keep(Keep { gates: vec![write], notices: Vec::new() }));
+        }
     }
 
     /// Sends the probe, if there is one to send. True if someone else has to be looked for: the best

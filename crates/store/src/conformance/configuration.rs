@@ -153,6 +153,8 @@ pub fn gates_keep_every_facet_and_open_ones_need_no_row(open: Open<'_>) {
         disabled: Some(Disabled { since: at(8), why: DisabledBy::Failing }),
         frozen: Some(at(9)),
         expiring: Expiring { stage: 2 },
+        breaker_releasing: Some(at(10)),
+        lane_releasing: Some(at(11)),
     };
     let scopes = [
         Scope::Everything,
@@ -168,6 +170,8 @@ pub fn gates_keep_every_facet_and_open_ones_need_no_row(open: Open<'_>) {
             GateChange::Disabled(gate.disabled),
             GateChange::Frozen(gate.frozen),
             GateChange::Expiring(gate.expiring),
+            GateChange::BreakerReleasing(gate.breaker_releasing),
+            GateChange::LaneReleasing(gate.lane_releasing),
         ]
     };
     let put = |scope, gate| keep(facets(gate).map(|change| GateWrite { scope, change }).to_vec());
