@@ -46,10 +46,14 @@ impl Partner {
         let (sender, came) = mpsc::unbounded_channel();
         let answers = Arc::clone(&script);
         let receiver = Receiver::start(move |request| {
-            // The test may be over.
-            let _ = sender.send(Arrival { at: Instant::now(), request });
-            let mut script = answers.lock().expect("nobody panics with it");
-            script.next.pop_front().unwrap_or_else(|| script.then.clone())
+            let at = Instant::now();
+            let reply = {
+                let mut script = answers.lock().expect("nobody panics with it");
+                script.next.pop_front().unwrap_or_else(|| script.then.clone())
+            };
+            // Told only now: what a test sets when it hears of this is for the next. It may be over.
+            let _ = sender.send(Arrival { at, request });
+            reply
         })
         .await;
         Self { receiver, script, came }
